@@ -1,0 +1,36 @@
+# Everything sets up its own virtual environment in .venv and works offline of any cluster.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+KSERVEC_CONFORMANCE ?= ../shared/conformance
+
+.PHONY: demo test lint bench conformance apiserver clean
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## compile examples/ and show the result
+	@$(BIN)/python scripts/demo.py
+
+test: $(READY)  ## unit, golden, property and CLI tests
+	$(BIN)/pytest
+
+lint: $(READY)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check compiler router tests scripts benchmarks
+	$(BIN)/mypy
+
+bench: $(READY)  ## speed and memory, as ratios within one run
+	$(BIN)/python -m benchmarks
+
+conformance: $(READY)  ## compare with what KServe itself made of recorded cases
+	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/python scripts/conformance.py
+
+apiserver: $(READY)  ## apply the golden output to a real API server and read it back
+	$(BIN)/pytest tests/apiserver
+
+clean:
+	rm -rf $(VENV) build dist out

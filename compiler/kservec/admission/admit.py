@@ -1,0 +1,83 @@
+"""Admission of an InferenceService: what KServe's two webhooks make of it.
+
+Decides the order: the deployment mode, defaulting, the local model caches, then every rule on the defaulted value.
+Knows no rule itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kservec.admission.defaulting import default_inferenceservice
+from kservec.admission.local_model import with_local_model
+from kservec.admission.mode import choose_mode
+from kservec.admission.subject import Site, Subject, parts_of, ref_of
+from kservec.admission.validation.rules import RULES
+from kservec.core.unit import Mode, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.document import Document
+    from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Plugs
+    from kservec.core.tree import Json, Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """An InferenceService as KServe's controllers would see it, and everything that its webhooks would say.
+
+    `value` shares the parts of the user's document that did not change; `moved` maps paths of it to where the user
+    wrote them (see `kservec.core.unit.Source`). `mode` means nothing where the findings have an error.
+    """
+
+    value: Json
+    mode: Mode
+    moved: Mapping[Path, Path] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def admit_inferenceservice(
+    document: Document, value: Json, platform: PlatformConfig, plugs: Plugs, local_caches: Sequence[Json] = ()
+) -> Admitted:
+    """Default and validate an InferenceService.
+
+    Args:
+        document: the user's document, for the places of findings.
+        value: its value, valid by the CRD's schema and with the schema's own defaults.
+        platform: KServe's configuration.
+        plugs: the autoscalers and storage schemes that there are.
+        local_caches: the LocalModelCaches and LocalModelNamespaceCaches of the cluster, as documents.
+
+    Returns:
+        The defaulted value with all findings.
+
+    Raises:
+        Reject: a section of KServe's configuration cannot be used, so that KServe refuses every InferenceService.
+    """
+    site = Site(ref_of(value), Source(document=document))
+    chosen = choose_mode(site, value, platform)
+    defaulted = default_inferenceservice(value, platform)
+    new = with_local_model(defaulted.value, platform, local_caches)
+    if defaulted.moved:
+        site = Site(site.ref, Source(document=document, moved=defaulted.moved))
+    subject = Subject(
+        site=site,
+        original=value,
+        value=new,
+        mode=chosen.mode,
+        platform=platform,
+        plugs=plugs,
+        annotations=new["metadata"].get("annotations") or {},
+        parts=parts_of(new.get("spec") or {}),
+    )
+    found = [finding for rule in RULES for finding in rule(subject)]
+    return Admitted(
+        value=new,
+        mode=chosen.mode or Mode.STANDARD,
+        moved=defaulted.moved,
+        diagnostics=(*chosen.diagnostics, *found),
+    )

@@ -1,0 +1,75 @@
+"""Serving of encrypted models."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kservec.admission.subject import storage_uri
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.registry import Delivery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.admission.subject import Subject
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.tree import Path
+
+NO_URI = Code(
+    "confidential/no-storage-uri",
+    Severity.ERROR,
+    "an encrypted model that is not named by a storageUri",
+    "KServe decrypts a model while it downloads it from its storageUri; `storage` and storageUris are not decrypted.",
+)
+RESOURCE_ID = Code(
+    "confidential/resource-id",
+    Severity.ERROR,
+    "a malformed key of a key broker",
+    "confidential.resourceId names the key that decrypts the model: kbs:///, then repository, type and tag with "
+    "slashes between.",
+)
+NO_EFFECT = Code(
+    "confidential/no-effect",
+    Severity.WARNING,
+    "a model that KServe does not decrypt",
+    "Only models that the storage initializer downloads are decrypted by KServe. An image is decrypted by the "
+    "container runtime (runtimeClassName), and a persistent volume claim is mounted as it is.",
+)
+_is_resource_id = re.compile(r"kbs:///[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+").fullmatch
+
+
+def check_confidential(subject: Subject) -> Iterator[Diagnostic]:
+    """KServe: inference_service_validation.go, validateConfidential; pkg/validation/confidential.go."""
+    predictor = subject.predictor
+    model = predictor.model
+    if model is None:
+        return
+    confidential = model.get("confidential")
+    if not confidential or not confidential.get("enabled"):
+        return
+    path = (*predictor.path, *predictor.implementations[0], "confidential")
+    found = storage_uri(predictor)
+    if found is None or not found.uri:
+        message = "a confidential model needs a storageUri"
+        yield subject.finding(NO_URI, message, path, "set storageUri, or remove `confidential`")
+    else:
+        yield from _check_delivery(subject, found.uri, path)
+    resource = confidential.get("resourceId")
+    if resource and not _is_resource_id(resource):
+        message = f"{resource!r} is no key of a key broker: kbs:///repository/type/tag"
+        yield subject.finding(RESOURCE_ID, message, (*path, "resourceId"), "write kbs:///repository/type/tag")
+
+
+def _check_delivery(subject: Subject, uri: str, path: Path) -> Iterator[Diagnostic]:
+    scheme = subject.plugs.scheme(uri)
+    if scheme is None:
+        return
+    if scheme.delivery is Delivery.MOUNT:
+        reason = "a mounted volume is not decrypted"
+    elif scheme.delivery is Delivery.IMAGE or scheme.resolve is not None:
+        reason = "an image is decrypted by the container runtime (runtimeClassName), not by KServe"
+    else:
+        return
+    message = f"`confidential` has no effect here: {reason}"
+    yield subject.finding(NO_EFFECT, message, path, "remove it, or let KServe download the model")

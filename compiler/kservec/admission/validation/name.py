@@ -1,0 +1,33 @@
+"""The name of an InferenceService, which becomes part of many other names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.admission.subject import Subject
+    from kservec.core.diagnostics import Diagnostic
+
+INVALID_NAME = Code(
+    "name/invalid",
+    Severity.ERROR,
+    "a name that KServe does not accept for an InferenceService",
+    "The name becomes part of Service names and hosts: it takes lower-case letters, digits and dashes, begins with a "
+    "letter and ends with a letter or digit.",
+)
+
+_is_name = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?").fullmatch
+
+
+def check_name(subject: Subject) -> Iterator[Diagnostic]:
+    """KServe: inference_service_validation.go, validateInferenceServiceName."""
+    name = subject.name
+    if name and not _is_name(name):
+        message = f"{name!r} cannot be the name of an InferenceService"
+        help_text = "use lower-case letters, digits and dashes, with a letter first and no dash last"
+        yield subject.finding(INVALID_NAME, message, ("metadata", "name"), help_text)

@@ -1,0 +1,68 @@
+"""Bundle: an ordered set of manifests that refuses two bodies for one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
+from kservec.core.tree import Tree
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json, Origin
+
+OBJECT_TWICE = Code(
+    "output/object-twice",
+    Severity.ERROR,
+    "two objects of one name",
+    "Two parts of the input lead to objects of the same kind, namespace and name. Rename one of them.",
+)
+
+
+class Manifest(NamedTuple):
+    """One Kubernetes object to write. `shared` marks objects that several units may produce alike."""
+
+    ref: ObjectRef
+    body: Tree
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Manifests by identity, in the order they were added."""
+
+    manifests: tuple[Manifest, ...] = ()
+
+    def add(self, *added: Manifest) -> Bundle:
+        """The bundle with more manifests.
+
+        Raises:
+            Reject: an object of the same identity is there already.
+        """
+        seen = {m.ref: m for m in self.manifests}
+        for manifest in added:
+            other = seen.get(manifest.ref)
+            if other is not None:
+                raise Reject(object_twice(manifest, other))
+            seen[manifest.ref] = manifest
+        return Bundle(tuple(seen.values()))
+
+
+def object_twice(manifest: Manifest, other: Manifest) -> Diagnostic:
+    """The diagnostic that names both places an object comes from."""
+    first = other.body.span(())
+    return Diagnostic(
+        code=OBJECT_TWICE,
+        message=f"{manifest.ref} is produced twice",
+        span=manifest.body.span(()),
+        related=((first, "also produced here"),) if first is not None else (),
+        help="rename one of the objects that lead to it",
+        subject=manifest.ref,
+    )
+
+
+def manifest(api_version: str, kind: str, metadata: Json, fields: Json, origin: Origin) -> Manifest:
+    """An object from its metadata and its remaining top-level fields."""
+    ref = ObjectRef(api_version, kind, metadata.get("namespace", ""), metadata["name"])
+    body = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
+    return Manifest(ref, Tree.of(body, origin))

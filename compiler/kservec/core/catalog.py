@@ -1,0 +1,127 @@
+"""Catalog: serving runtimes and storage containers, indexed once and asked many times.
+
+Knows which entries exist and in which order KServe would try them; choosing one for a spec is `choose_runtime`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kservec.core.tree import Layer, Origin
+from kservec.spec.clusterstoragecontainer import INIT_CONTAINER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kservec.core.diagnostics import Span
+    from kservec.core.source import Document
+    from kservec.core.tree import Path
+    from kservec.spec.clusterstoragecontainer import StorageContainerSpec
+    from kservec.spec.servingruntime import ServingRuntimeSpec
+
+PROTOCOL_RANK = {"v1": 1, "v2": 2, "grpc-v1": 3, "grpc-v2": 4}
+UNRANKED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """One ServingRuntime (with a namespace) or ClusterServingRuntime (without)."""
+
+    name: str
+    namespace: str
+    annotations: Mapping[str, str]
+    created: str
+    spec: ServingRuntimeSpec
+    document: Document
+
+    @property
+    def kind(self) -> str:
+        """The Kubernetes kind."""
+        return "ServingRuntime" if self.namespace else "ClusterServingRuntime"
+
+    @property
+    def rank(self) -> int:
+        """The rank of the best protocol that the runtime lists. KServe: constants.go, GetProtocolVersionPriority."""
+        return min((PROTOCOL_RANK.get(p, UNRANKED) for p in self.spec.protocol_versions), default=UNRANKED)
+
+    def span(self, *path: str | int) -> Span:
+        """Where a value of the runtime is written."""
+        return self.document.span(path)
+
+    def origin(self, *path: str | int) -> Origin:
+        """The origin of a value of the runtime."""
+        return Origin(Layer.RUNTIME, self.name, self.document, path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageContainer:
+    """One ClusterStorageContainer."""
+
+    name: str
+    disabled: bool
+    spec: StorageContainerSpec
+    document: Document
+
+    def supports(self, uri: str) -> bool:
+        """Whether a format's prefix or regular expression matches the URI.
+
+        KServe: pkg/apis/serving/v1alpha1/storage_container_types.go, IsStorageUriSupported
+        """
+        return any(
+            (f.prefix and uri.startswith(f.prefix)) or (f.regex and re.search(f.regex, uri))
+            for f in self.spec.supported_uri_formats
+        )
+
+    @property
+    def downloads_at_start(self) -> bool:
+        """Whether it runs as an init container and is not switched off."""
+        return not self.disabled and self.spec.workload_type == INIT_CONTAINER
+
+    def origin(self, *path: str | int) -> Origin:
+        """The origin of a value of the storage container."""
+        at: Path = path
+        return Origin(Layer.PLATFORM, self.name, self.document, at)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All runtimes and storage containers of a run, each tuple sorted by namespace and name."""
+
+    runtimes: tuple[Runtime, ...] = ()
+    storage_containers: tuple[StorageContainer, ...] = ()
+
+    @cached_property
+    def by_name(self) -> dict[tuple[str, str], Runtime]:
+        """Runtimes by namespace (empty for cluster scope) and name."""
+        return {(r.namespace, r.name): r for r in self.runtimes}
+
+    @cached_property
+    def by_namespace(self) -> dict[str, tuple[Runtime, ...]]:
+        """Runtimes by namespace (empty for cluster scope), in the order KServe tries them before priorities count.
+
+        Best protocol first, then newest, then by name. KServe: predictor_model.go, sortServingRuntimeList
+        """
+        groups: dict[str, list[Runtime]] = {}
+        for runtime in sorted(self.runtimes, key=lambda r: r.name):
+            groups.setdefault(runtime.namespace, []).append(runtime)
+        newest_first = {n: sorted(g, key=lambda r: r.created, reverse=True) for n, g in groups.items()}
+        return {n: tuple(sorted(g, key=lambda r: r.rank)) for n, g in newest_first.items()}
+
+    def find(self, namespace: str, name: str) -> Runtime | None:
+        """The runtime of a name: the namespace's own before the cluster's. KServe: utils.go, GetServingRuntime."""
+        return self.by_name.get((namespace, name)) or self.by_name.get(("", name))
+
+    def storage_container(self, name: str) -> StorageContainer | None:
+        """The storage container of a name, or None."""
+        return next((c for c in self.storage_containers if c.name == name), None)
+
+    def storage_container_for(self, uri: str) -> StorageContainer | None:
+        """The first storage container, by name, that can download a URI.
+
+        KServe takes the first in the order of its cache, which is random; by name is one of its answers.
+        KServe: storage_initializer_injector.go, GetStorageContainerSpec
+        """
+        return next((c for c in self.storage_containers if c.downloads_at_start and c.supports(uri)), None)

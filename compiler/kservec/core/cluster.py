@@ -1,0 +1,67 @@
+"""Cluster: the objects of the target cluster that specs refer to, by shape.
+
+A Secret is known by its keys and annotations. Of its values only a fixed list is ever read: the settings that KServe
+itself copies into pods in plain text (an endpoint, a region, the like) and the non-secret fields of a storage entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kservec.core.diagnostics import Span
+    from kservec.core.tree import Json
+
+
+ENTRY_FIELDS = ("type", "bucket", "cabundle_configmap")
+"""The fields of a storage entry that KServe's controller reads; the container gets the whole entry by reference.
+
+KServe: pkg/credentials/service_account_credentials.go, CreateStorageSpecSecretEnvs
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """A Secret by shape. `settings` holds the plain values KServe copies, by key; never a secret one.
+
+    Which keys those are is the plugs' knowledge (`Plugs.secret_settings`); one that is in `keys` but not in `settings`
+    has an unknown value. `entries` are the keys whose content is a JSON object of texts, reduced to `ENTRY_FIELDS`;
+    None stands for unknown content (of an encrypted or external Secret, or a declared key), and a key that is not
+    among them holds something else. `complete` is False where there may be further keys.
+    """
+
+    namespace: str
+    name: str
+    keys: frozenset[str]
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)
+    complete: bool = True
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccount:
+    """A ServiceAccount: its annotations, the Secrets it lists, and its pull secrets."""
+
+    namespace: str
+    name: str
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    image_pull_secrets: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Objects of the target cluster by namespace and name. `others` holds further kinds as they were written."""
+
+    secrets: Mapping[tuple[str, str], Secret] = field(default_factory=dict)
+    service_accounts: Mapping[tuple[str, str], ServiceAccount] = field(default_factory=dict)
+    config_maps: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    gateways: frozenset[tuple[str, str]] = frozenset()
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    others: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)

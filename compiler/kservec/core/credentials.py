@@ -1,0 +1,270 @@
+"""Credentials: what a container gets from the Secrets of a ServiceAccount.
+
+Decides which Secrets are asked, in which order, and what happens when two of them say different things; each kind of
+Secret is a plug. Must not know any kind, nor a secret value: a Secret is known by its keys, and values stay in it.
+
+KServe: pkg/credentials/service_account_credentials.go
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.containers import find
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kservec.core.cluster import Secret, ServiceAccount
+    from kservec.core.diagnostics import ObjectRef, Span
+    from kservec.core.env import Env
+    from kservec.core.registry import Credential, Grant
+    from kservec.core.tree import Json, Origin, Tree
+
+DEFAULT_ACCOUNT = "default"
+
+SECRET_NOT_DECLARED = Code(
+    "secret/not-declared",
+    Severity.ERROR,
+    "a Secret that nothing declares",
+    "Which credentials a container gets depends on the keys of the Secret, so its shape must be known. Declare it "
+    "among the platform files: a Secret whose values may be left empty, an ExternalSecret or SealedSecret, or an entry "
+    "with its keys under `secrets` of a Cluster document. Values are never read.",
+)
+KEYS_NOT_DECLARED = Code(
+    "secret/keys-not-declared",
+    Severity.ERROR,
+    "a Secret for credentials, with unknown keys",
+    "What a container gets from a Secret depends on the Secret's keys. The one that is used here takes keys from "
+    "elsewhere (dataFrom of an ExternalSecret): list them in the Secret's entry in a Cluster document.",
+)
+SETTING_UNKNOWN = Code(
+    "secret/setting-unknown",
+    Severity.ERROR,
+    "a setting inside a Secret is not known",
+    "KServe copies a few settings, such as the S3 endpoint, from a Secret into the pod in plain text. The Secret has "
+    "such a key and its value is not declared: give it as an annotation of the Secret where there is one, or under "
+    "`settings` of the Secret's entry in a Cluster document.",
+)
+SECRETS_OVERLAP = Code(
+    "secret/overlap",
+    Severity.WARNING,
+    "two Secrets give the same variable or mount",
+    "A ServiceAccount lists two Secrets of one kind. Only one of them can be used: list one, or name the one to use "
+    "in the annotation serving.kserve.io/storageSecretName of the InferenceService.",
+)
+ACCOUNT_NOT_DECLARED = Code(
+    "serviceaccount/not-declared",
+    Severity.WARNING,
+    "a ServiceAccount that nothing declares",
+    "The Secrets that it lists are credentials for storage, and they are not known: the pods get none. Declare the "
+    "ServiceAccount among the platform files, or under `serviceAccounts` of a Cluster document.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """Who needs credentials: the user's object, its pod and its annotations; `origin` is what needs them."""
+
+    subject: ObjectRef
+    pod: Tree
+    annotations: Tree
+    origin: Origin
+
+    @property
+    def account(self) -> str:
+        """The ServiceAccount that the pod runs as; empty if it names none."""
+        name: str = self.pod.value.get("serviceAccountName") or ""
+        return name
+
+    def account_span(self) -> Span | None:
+        """Where the pod names its ServiceAccount, else what needs the credentials."""
+        return (self.pod.span(("serviceAccountName",)) if self.account else None) or self.origin.span()
+
+    def report(self, code: Code, message: str, span: Span | None, help: str) -> Diagnostic:  # noqa: A002
+        """A diagnostic about the holder."""
+        return Diagnostic(code=code, message=message, span=span, help=help, subject=self.subject)
+
+
+class Equipped(NamedTuple):
+    """A container with credentials, the volumes that its pod needs for them, and what was found on the way."""
+
+    container: Json
+    volumes: tuple[Json, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def equip(container: Json, account_name: str, holder: Holder, env: Env) -> Equipped:
+    """Give a container the credentials of a ServiceAccount; `default` if none is named.
+
+    Raises:
+        Reject: the account, or the annotation that replaces its list, names a Secret that is not declared.
+
+    KServe: CreateSecretVolumeAndEnv and CreateSecretVolumeAndEnvFromServiceAccount
+    """
+    namespace = holder.subject.namespace
+    account = env.cluster.service_accounts.get((namespace, account_name or DEFAULT_ACCOUNT))
+    if account is None:
+        return Equipped(container, (), undeclared(account_name, holder))
+    equipped = Equipped(container)
+    for kind in env.plugs.account_credentials:
+        if kind.from_account is not None and kind.account_annotation in account.annotations:
+            equipped = granted(equipped, kind, kind.from_account(account, env))
+    givers: dict[str, str] = {}
+    for secret in secrets_of(account, holder, env):
+        kind_of_secret = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None)
+        if kind_of_secret is None and not secret.complete:
+            raise Reject(unknown_kind(secret, holder))
+        if kind_of_secret is not None:
+            grant = kind_of_secret.grant(secret, env)
+            found = overlap(secret.name, grant, givers, holder)
+            equipped = granted(equipped, kind_of_secret, grant)
+            equipped = equipped._replace(diagnostics=(*equipped.diagnostics, *found))
+            givers.update(dict.fromkeys(names_given(grant), secret.name))
+    return equipped
+
+
+def secrets_of(account: ServiceAccount, holder: Holder, env: Env) -> list[Secret]:
+    """The Secrets that count: the one that an annotation of the pod names, else those that the account lists."""
+    named = named_secret(holder, env)
+    if named is not None:
+        at = holder.annotations.span((env.platform.credentials.storage_secret_name_annotation,))
+        return [declared_secret(named, holder, env, at)]
+    return [declared_secret(name, holder, env, holder.account_span(), account) for name in account.secrets]
+
+
+def named_secret(holder: Holder, env: Env) -> str | None:
+    """The Secret that an annotation of the pod names, if it has the annotation that the platform agreed on."""
+    annotation = env.platform.credentials.storage_secret_name_annotation
+    name: str | None = holder.annotations.value.get(annotation) if annotation else None
+    return name
+
+
+def declared_secret(
+    name: str, holder: Holder, env: Env, span: Span | None, account: ServiceAccount | None = None
+) -> Secret:
+    """The Secret of a name in the holder's namespace.
+
+    Raises:
+        Reject: nothing declares it.
+    """
+    namespace = holder.subject.namespace
+    secret = env.cluster.secrets.get((namespace, name))
+    if secret is not None:
+        return secret
+    by = f"ServiceAccount {namespace}/{account.name} lists" if account is not None else "this names"
+    listed = account.span if account is not None else None
+    raise Reject(
+        Diagnostic(
+            code=SECRET_NOT_DECLARED,
+            message=f"{by} Secret {namespace}/{name}, which is not declared",
+            span=span,
+            related=((listed, f"{name} is listed here"),) if listed is not None else (),
+            help=f"declare Secret {namespace}/{name} among the platform files; its keys are enough",
+            subject=holder.subject,
+        )
+    )
+
+
+def unknown_kind(secret: Secret, holder: Holder) -> Diagnostic:
+    """The diagnostic for a Secret with unknown keys, none of the known ones telling its kind."""
+    return Diagnostic(
+        code=KEYS_NOT_DECLARED,
+        message=f"the keys of Secret {secret.namespace}/{secret.name} are not all declared, so its kind is unknown",
+        span=holder.account_span(),
+        related=((secret.span, "declared here"),) if secret.span is not None else (),
+        help="list its keys under `secrets` of a Cluster document",
+        subject=holder.subject,
+    )
+
+
+def setting(secret: Secret, key: str) -> str | None:
+    """The plain value of a setting that a Secret holds; None if it has no such key.
+
+    Raises:
+        Reject: the Secret has the key, and its value is not declared.
+    """
+    value = secret.settings.get(key)
+    if value is None and key in secret.keys:
+        raise Reject(
+            Diagnostic(
+                code=SETTING_UNKNOWN,
+                message=f"the value of {key} in Secret {secret.namespace}/{secret.name} is needed and not declared",
+                span=secret.span,
+                help=f"declare it under settings: {{{key}: ...}} of the Secret's entry in a Cluster document",
+            )
+        )
+    return value
+
+
+def secret_variable(name: str, secret: Secret, key: str) -> Json:
+    """An environment variable that the kubelet fills from a key of a Secret."""
+    return {"name": name, "valueFrom": {"secretKeyRef": {"key": key, "name": secret.name}}}
+
+
+def secret_volume(name: str, secret: Secret) -> Json:
+    """A volume with the files of a Secret."""
+    return {"name": name, "secret": {"secretName": secret.name}}
+
+
+def granted(before: Equipped, kind: Credential, grant: Grant) -> Equipped:
+    """The container with one grant more. KServe repeats names and paths that are there already; here each stays once.
+
+    Of two variables the later one counts, as in the kubelet, unless the kind overwrites values only.
+    KServe: mountSecretCredential; pkg/utils/utils.go, MergeEnvs
+    """
+    container = {**before.container}
+    env = merged_env(container.get("env") or [], grant.env, kind.overwrites)
+    if env:
+        container["env"] = env
+    mounts = container.get("volumeMounts") or []
+    taken = {m["mountPath"] for m in mounts}
+    added = [m for m in grant.mounts if m["mountPath"] not in taken]
+    if added:
+        container["volumeMounts"] = [*mounts, *added]
+    volumes = tuple(v for v in grant.volumes if find(before.volumes, v["name"]) is None)
+    return Equipped(container, (*before.volumes, *volumes), before.diagnostics)
+
+
+def merged_env(env: list[Json], added: tuple[Json, ...], overwrites: bool) -> list[Json]:
+    """Variables with more of them, each name once."""
+    places = {entry["name"]: i for i, entry in enumerate(env)}
+    merged = list(env)
+    for entry in added:
+        i = places.get(entry["name"])
+        if i is None:
+            merged.append(entry)
+        elif not overwrites or ("valueFrom" not in merged[i] and "valueFrom" not in entry):
+            merged[i] = entry
+    return merged
+
+
+def names_given(grant: Grant) -> list[str]:
+    """The variables and mount paths of a grant."""
+    return [*(e["name"] for e in grant.env), *(m["mountPath"] for m in grant.mounts)]
+
+
+def overlap(secret: str, grant: Grant, givers: Mapping[str, str], holder: Holder) -> tuple[Diagnostic, ...]:
+    """The warning that a Secret gives what another one gave already."""
+    twice = [name for name in names_given(grant) if name in givers]
+    if not twice:
+        return ()
+    message = f"Secrets {givers[twice[0]]} and {secret} both give {', '.join(twice)}"
+    help_text = "list one Secret of a kind in the ServiceAccount"
+    return (holder.report(SECRETS_OVERLAP, message, holder.account_span(), help_text),)
+
+
+def undeclared(account: str, holder: Holder) -> tuple[Diagnostic, ...]:
+    """The warning about a ServiceAccount that nothing declares; the default one need not be declared."""
+    if account in ("", DEFAULT_ACCOUNT):
+        return ()
+    return (
+        holder.report(
+            ACCOUNT_NOT_DECLARED,
+            f"ServiceAccount {holder.subject.namespace}/{account} is not declared: its pods get no credentials",
+            holder.account_span(),
+            "declare it among the platform files, with the names of its Secrets",
+        ),
+    )

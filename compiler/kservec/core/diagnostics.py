@@ -1,0 +1,100 @@
+"""What is wrong, where, and what to do: the values every check and pass reports with.
+
+Decides nothing and formats nothing; `report.py` turns these values into text, JSON or CI annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Severity(IntEnum):
+    """How bad a finding is. Only errors stop a build."""
+
+    NOTE = 0
+    WARNING = 1
+    ERROR = 2
+
+
+class Span(NamedTuple):
+    """A stretch of one input file. Lines and columns count from 1 in code points; line 0 is the whole file."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+
+class Code(NamedTuple):
+    """A kind of finding: the stable `slug` that users filter by, and the text of its page in docs/diagnostics.md.
+
+    A code is a module constant beside the check that raises it. The slug names the thing found, not the remedy.
+    `about` says what it means and how to get rid of it, in one or two sentences.
+    """
+
+    slug: str
+    severity: Severity
+    title: str
+    about: str = ""
+
+
+class ObjectRef(NamedTuple):
+    """The identity of a Kubernetes object, and the order objects are written in."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for core kinds."""
+        return self.api_version.rpartition("/")[0]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One finding.
+
+    `message` alone must do for a log line; `label` goes under the caret; `help` says what to do;
+    `related` names other places that take part in it.
+    """
+
+    code: Code
+    message: str
+    span: Span | None
+    help: str = ""
+    label: str = ""
+    related: tuple[tuple[Span, str], ...] = ()
+    subject: ObjectRef | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether this finding stops the build."""
+        return self.code.severity is Severity.ERROR
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        """File, line, column, slug, message: the order findings are shown in."""
+        span = self.span or Span("")
+        return (span.file, span.line, span.column, self.code.slug, self.message)
+
+
+class Reject(Exception):  # noqa: N818 - it rejects a unit; it is no failure of the compiler
+    """The one exception that checks, passes and plugs may raise. Only the fold in `pipeline.py` catches it."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__(*(d.message for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether any of the findings stops the build."""
+    return any(d.is_error for d in diagnostics)

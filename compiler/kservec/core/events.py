@@ -1,0 +1,74 @@
+"""The YAML parser: text to events, by libyaml where PyYAML has it, else in pure Python and about ten times slower.
+
+Decides which parser is used. Must not know what events mean to Kubernetes. Both parsers give the same events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import yaml
+from yaml.events import (
+    DocumentEndEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+HAS_LIBYAML: bool = yaml.__with_libyaml__
+"""Whether the fast parser is there."""
+
+if HAS_LIBYAML:
+    from yaml._yaml import CParser
+
+NextEvent: TypeAlias = Callable[[], Any]
+"""Gives the next event; raises `yaml.YAMLError`, and the slow parser `ValueError` too, on text that is not YAML."""
+
+
+class Ends(NamedTuple):
+    """Where keys and values end, by the offset they begin at: a block map begins where its first key does."""
+
+    scalars: dict[int, int]
+    collections: dict[int, int]
+
+
+def event_source(text: str) -> NextEvent:
+    """A function that gives the events of `text`, one a call. Their marks count code points."""
+    return CParser(text).get_event if HAS_LIBYAML else yaml.SafeLoader(text).get_event
+
+
+def find_ends(text: str, start: int) -> Ends:
+    """Where the parts of the document that begins at `start` end. What comes after a syntax error is left out.
+
+    A map or list in block style ends with its last key or value.
+    """
+    base = text.rfind("\n", 0, start) + 1
+    ends = Ends({}, {})
+    try:
+        _follow(event_source(text[base:]), text, base, ends)
+    except (yaml.YAMLError, ValueError):
+        return ends
+    return ends
+
+
+def _follow(next_event: NextEvent, text: str, base: int, ends: Ends) -> None:
+    opened: list[tuple[int, bool]] = []
+    last = base
+    while not isinstance(event := next_event(), DocumentEndEvent | StreamEndEvent):
+        if isinstance(event, MappingStartEvent | SequenceStartEvent):
+            opened.append((base + event.start_mark.index, bool(event.flow_style)))
+        elif isinstance(event, MappingEndEvent | SequenceEndEvent):
+            begin, is_flow = opened.pop()
+            last = base + event.end_mark.index if is_flow else last
+            ends.collections[begin] = last
+        elif isinstance(event, ScalarEvent):
+            begin, last = base + event.start_mark.index, base + event.end_mark.index
+            if event.style in ("|", ">"):
+                last = begin + len(text[begin:last].rstrip())
+            ends.scalars[begin] = last
+        else:
+            last = base + event.end_mark.index

@@ -1,0 +1,52 @@
+"""Which extended resources count as GPUs: KServe's own list, the administrator's, and the user's.
+
+Decides nothing about how many there are or who gets them.
+KServe: pkg/utils/utils.go, UpdateGPUResourceTypeListByAnnotation; pkg/constants/constants.go
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kservec.core.platform import PlatformConfig
+    from kservec.core.tree import Json
+
+BUILTIN = ("nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi")
+BASIC = frozenset({"cpu", "memory", "storage", "ephemeral-storage"})
+"""Resources that are taken for anything but a GPU."""
+
+
+def gpu_types(platform: PlatformConfig, annotation: str | None) -> tuple[str, ...]:
+    """The names that count as GPUs, in the order KServe tries them: built in, configured, annotated.
+
+    `annotation` is the value of `serving.kserve.io/gpu-resource-types`; a malformed one adds nothing.
+    """
+    configured = platform.multi_node.custom_gpu_resource_type_list or ()
+    return tuple(dict.fromkeys((*BUILTIN, *configured, *(annotated_types(annotation or "") or ()))))
+
+
+def annotated_types(text: str) -> list[str] | None:
+    """The names that an annotation lists: a JSON array of at least one string, none empty. None if it is malformed."""
+    try:
+        names = json.loads(text)
+    except ValueError:
+        return None
+    well_formed = isinstance(names, list) and bool(names) and all(isinstance(n, str) and n for n in names)
+    return names if well_formed else None
+
+
+def unknown_types(resources: Json, known: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(`limits` or `requests`, name) of each resource of a container that is neither basic nor a known GPU.
+
+    A name that stands in both is given once, from the limits.
+    """
+    seen: set[str] = set()
+    for field in ("limits", "requests"):
+        for name in resources.get(field) or ():
+            if name not in BASIC and name not in known and name not in seen:
+                seen.add(name)
+                yield field, name

@@ -1,0 +1,34 @@
+"""The image tag that KServe gives a runtime's container: by the version asked for, or by what it runs on.
+
+KServe: pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag
+"""
+
+from __future__ import annotations
+
+import re
+
+TAG = re.compile(r":[\w.\-]*$", re.ASCII)
+GPU_BUILDS = ("tensorflow-serving", "torchserve", "huggingfaceserver")
+"""Servers whose GPU build is the same image with a `-gpu` tag."""
+CPU_BUILDS = ("vllmserver",)
+"""Servers whose CPU build is a sibling image named `-cpu`."""
+
+
+def tagged_image(image: str, version: str | None, server: str, *, gpu: bool) -> str:
+    """The image with the tag that the runtime version, or the server on this hardware, calls for.
+
+    An image pinned by digest stays as it is. `reg:5000/img` has no tag: the version is appended.
+    """
+    if "@sha256:" in image:
+        return image
+    tag = TAG.search(image)
+    if version is not None:
+        return f"{image[: tag.start()] if tag else image}:{version}"
+    if not server or tag is None:
+        return image
+    repository = image[: tag.start()]
+    if gpu and server in GPU_BUILDS and not image.endswith("-gpu"):
+        return f"{image}-gpu"
+    if not gpu and server in CPU_BUILDS and not repository.endswith("-cpu"):
+        return f"{repository}-cpu{tag[0]}"
+    return image

@@ -1,0 +1,124 @@
+"""Intents: what a component still wants done to it.
+
+The split passes read a spec and leave intents; each later pass takes the kinds it honours. What nobody
+took is reported by `seal`, so nothing the user wrote is dropped silently. An intent says *what* is wanted
+and where that was written, never how it is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kservec.core.tree import Json, Origin
+    from kservec.spec.inferenceservice import (
+        AutoScaling,
+        Batcher,
+        Confidential,
+        Logger,
+        ModelSpec,
+        StorageSpec,
+        WorkerSpec,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What every intent has: the place in the user's file that asks for it."""
+
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeIntent(Intent):
+    """A predictor that needs a serving runtime. `model` is `predictor.model` after defaulting.
+
+    `container` is the model's container, with what the chosen runtime's kind of server adds to it.
+    """
+
+    model: ModelSpec
+    container: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSource:
+    """One model: where it lies and where containers find it."""
+
+    uri: str
+    mount_path: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelIntent(Intent):
+    """Models to bring into the component's pods.
+
+    `several` marks `storageUris`: KServe's controller attaches those to the workload itself, with its own rules
+    for names and mounts, while one `storageUri` is attached by the pod webhook at /mnt/models.
+    `storage` is the storage spec whose key and parameters give the credentials. `container_name` names the
+    ClusterStorageContainer that must download.
+    """
+
+    sources: tuple[ModelSource, ...]
+    several: bool = False
+    storage: StorageSpec | None = None
+    container_name: str = ""
+    read_only: bool = True
+    confidential: Confidential | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggerIntent(Intent):
+    """Payload logging by the agent."""
+
+    logger: Logger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatcherIntent(Intent):
+    """Request batching by the agent."""
+
+    batcher: Batcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullerIntent(Intent):
+    """Models that the agent pulls at run time (a service for trained models)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleIntent(Intent):
+    """How many replicas, and by which rule. `scaler` is the name that the user gave, empty for the default."""
+
+    scaler: str = ""
+    min_replicas: int | None = None
+    max_replicas: int = 0
+    target: int | None = None
+    metric: str | None = None
+    auto_scaling: AutoScaling | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelIntent(Intent):
+    """A predictor spread over several nodes."""
+
+    worker_spec: WorkerSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryIntent(Intent):
+    """A share of traffic for another version. `revision` is set in Knative mode, `name` in Standard mode."""
+
+    percent: int
+    name: str = ""
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposeIntent(Intent):
+    """The unit wants to be reached from outside. `settings` are the user's annotations and labels that bear on it."""
+
+    settings: Mapping[str, Json] = field(default_factory=dict)

@@ -1,0 +1,90 @@
+"""A component's wish for models, with everything that decides how it is met.
+
+Holds the wish together and answers questions about it. Must not know how models are mounted or downloaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.credentials import Holder
+from kservec.core.storage_config import StorageKey
+from kservec.core.storage_containers import Asked, choose_container
+from kservec.core.tree import Layer
+from kservec.core.unit import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kservec.core.catalog import StorageContainer
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.env import Env
+    from kservec.core.intents import ModelIntent
+    from kservec.core.tree import Origin, Path, Tree
+    from kservec.core.unit import Component, Unit
+
+BY = "attach_models"
+
+
+class Changed(NamedTuple):
+    """A pod after a change, and what was found on the way."""
+
+    pod: Tree
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """The models that one intent wants in the pods of one component."""
+
+    unit: Unit
+    component: Component
+    intent: ModelIntent
+    env: Env
+
+    @property
+    def origin(self) -> Origin:
+        """The origin of what is added for the intent: the place that asks for it, in the name of the pass."""
+        return attached(self.intent.origin)
+
+    def holder(self, pod: Tree) -> Holder:
+        """The pod as one that needs credentials."""
+        return Holder(subject=self.unit.ref, pod=pod, annotations=self.component.annotations, origin=self.origin)
+
+    def storage_key(self) -> StorageKey | None:
+        """The storage spec that gives the credentials, or None.
+
+        For `storageUris` it counts only with both key and parameters. KServe: CommonStorageInitialization
+        """
+        storage = self.intent.storage
+        if storage is None or (self.intent.several and None in (storage.key, storage.parameters)):
+            return None
+        path: Path = self.component.path if self.component.role is Role.PREDICTOR else ("spec", "predictor")
+        span = self.unit.source.span(*path, "model", "storage", *(("key",) if storage.key else ()))
+        return StorageKey(key=storage.key or "", parameters=storage.parameters or {}, span=span)
+
+    def container_for(self, uri: str) -> tuple[StorageContainer | None, tuple[Diagnostic, ...]]:
+        """The ClusterStorageContainer that downloads a URI, if any, and what was found.
+
+        Raises:
+            Reject: the component names one that cannot.
+        """
+        named = self.intent.container_name
+        name_span = self.unit.source.span(*self.component.path, "storageContainerName") if named else None
+        asked = Asked(named, name_span, self.intent.origin.span(), self.unit.ref)
+        return choose_container(uri, asked, self.env.catalog)
+
+
+def attached(origin: Origin) -> Origin:
+    """The same place, as the origin of what this pass adds because of it."""
+    return origin._replace(layer=Layer.PASS, by=BY)
+
+
+def change_pods(component: Component, change: Callable[[Tree], Changed]) -> tuple[Component, tuple[Diagnostic, ...]]:
+    """The component with both its pods changed alike, and what was found, once each."""
+    pod, found = change(component.pod)
+    if component.worker_pod is None:
+        return replace(component, pod=pod), found
+    worker, found_too = change(component.worker_pod)
+    return replace(component, pod=pod, worker_pod=worker), tuple(dict.fromkeys((*found, *found_too)))

@@ -1,0 +1,77 @@
+"""Model URIs: whether anything can bring them in, and what was probably meant if nothing can.
+
+Decides which URIs are supported, from the registered schemes and the ClusterStorageContainers alone. Must not know any
+scheme by name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.spelling import closest
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import ObjectRef
+    from kservec.core.env import Env
+    from kservec.core.registry import Plugs, Scheme
+    from kservec.core.tree import Origin
+
+ANY_SCHEME = "<scheme-placeholder>://"
+"""What stands for the scheme in the URI of a storage spec until its Secret tells the type. KServe: pkg/credentials."""
+
+UNKNOWN_SCHEME = Code(
+    "storage/unknown-scheme",
+    Severity.ERROR,
+    "a storage URI that nothing can bring in",
+    "The URI is of none of the supported kinds, and no enabled ClusterStorageContainer that runs as an init container "
+    "takes it. Correct the URI, or declare a ClusterStorageContainer with a matching supportedUriFormats entry.",
+)
+
+_has_scheme = re.compile(r"\w://", re.ASCII).search
+
+
+def is_local_path(uri: str) -> bool:
+    """Whether a URI is a path on the download container's own file system, for no scheme is written in it."""
+    return _has_scheme(uri) is None
+
+
+def is_supported(uri: str, env: Env) -> bool:
+    """Whether a ClusterStorageContainer takes the URI, or a scheme of KServe's own list does.
+
+    KServe: pkg/controller/v1beta1/inferenceservice/utils/utils.go, ValidateStorageURI
+    """
+    scheme = env.plugs.scheme(uri)
+    if scheme is not None and scheme.supported and (scheme.accepts is None or scheme.accepts(uri)):
+        return True
+    return env.catalog.storage_container_for(uri) is not None
+
+
+def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Diagnostic:
+    """The diagnostic for a URI that is not supported."""
+    forms = supported_forms(env.plugs)
+    known = {f.partition("://")[0] for f in forms}
+    meant = closest(uri.partition("://")[0], known)
+    hint = f"did you mean {meant}://? " if meant is not None else ""
+    return Diagnostic(
+        code=UNKNOWN_SCHEME,
+        message=f"nothing can bring in {uri!r}",
+        span=origin.span(),
+        help=f"{hint}supported are {', '.join(forms)}, and what a ClusterStorageContainer declares",
+        subject=subject,
+    )
+
+
+def supported_forms(plugs: Plugs) -> tuple[str, ...]:
+    """How the URIs of all supported schemes look, in alphabetical order."""
+    return tuple(sorted(form for s in plugs.schemes if s.supported for form in (s.forms or s.prefixes)))
+
+
+def settled_scheme(uri: str, env: Env) -> tuple[str, Scheme | None]:
+    """The URI with its mode settled by the platform's configuration, and its scheme."""
+    scheme = env.plugs.scheme(uri)
+    if scheme is not None and scheme.resolve is not None:
+        resolved = scheme.resolve(uri, env)
+        return (uri, scheme) if resolved == uri else (resolved, env.plugs.scheme(resolved))
+    return uri, scheme

@@ -1,0 +1,170 @@
+"""PlatformConfig: what the compiler knows of the target cluster's configuration.
+
+Holds KServe's own `inferenceservice-config` by section, Knative's settings, and the facts of a Cluster document.
+A section is read when it is first asked for, so that a broken one only hurts what needs it, as in KServe.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span
+from kservec.spec import configuration as sections
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kservec.core.source import Document
+    from kservec.core.tree import Path
+
+TEXT_MAPS = ("parameters", "headers")
+"""Fields that are maps of the administrator's own keys, which keep their case."""
+
+S = TypeVar("S", bound=sections.Section)
+
+BROKEN_SECTION = Code(
+    "platform/configuration",
+    Severity.ERROR,
+    "KServe's configuration cannot be read",
+    "A section of the ConfigMap inferenceservice-config is no JSON, or a field of it has another type or value than KServe takes.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """One data key of `inferenceservice-config`: its JSON text and the document that it stands in.
+
+    `at` is its place in the document, where that is not a ConfigMap's `data.<key>`.
+    """
+
+    text: str
+    document: Document
+    key: str
+    at: Path = ()
+
+    @property
+    def span(self) -> Span:
+        """Where the section is written."""
+        return self.document.span(self.at or ("data", self.key))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlatformConfig:
+    """The target cluster's configuration. `absent` holds kinds that the cluster does not have (Decided: `--absent`)."""
+
+    texts: Mapping[str, SectionText] = field(default_factory=dict)
+    kserve_namespace: str = "kserve"
+    cluster_domain: str = "cluster.local"
+    kubernetes_version: str = "1.35"
+    absent: frozenset[str] = frozenset()
+    knative: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def has(self, api_version: str, kind: str) -> bool:
+        """Whether the cluster has a kind. `absent` names kinds as Kind, Kind.group or group/version/Kind."""
+        group = api_version.rpartition("/")[0]
+        return not self.absent & {kind, f"{kind}.{group}", f"{api_version}/{kind}"}
+
+    def section(self, key: str, model: type[S]) -> S | None:
+        """A section of KServe's configuration, or None where the ConfigMap has no such key.
+
+        Raises:
+            Reject: the text is no JSON object, or a field has the wrong type.
+        """
+        text = self.texts.get(key)
+        if text is None:
+            return None
+        try:
+            return model.model_validate(lower_keys(json.loads(text.text)))
+        except ValueError as error:  # pydantic's ValidationError and JSONDecodeError are both ValueErrors
+            raise Reject(self.broken(key, explain(error))) from None
+
+    def broken(self, key: str, reason: str) -> Diagnostic:
+        """The diagnostic for a section that cannot be used."""
+        text = self.texts.get(key)
+        return Diagnostic(
+            code=BROKEN_SECTION,
+            message=f"inferenceservice-config, {key}: {reason}",
+            span=text.span if text else None,
+            help=f"correct data.{key} of the ConfigMap inferenceservice-config",
+        )
+
+    @cached_property
+    def ingress(self) -> sections.Ingress:
+        """The `ingress` section, with KServe's defaults. KServe: configmap.go, NewIngressConfig."""
+        return self.section("ingress", sections.Ingress) or sections.Ingress()
+
+    @cached_property
+    def deploy(self) -> sections.Deploy:
+        """The `deploy` section. KServe: configmap.go, NewDeployConfig."""
+        return self.section("deploy", sections.Deploy) or sections.Deploy()
+
+    @cached_property
+    def inference_service(self) -> sections.InferenceServiceSection | None:
+        """The `inferenceService` section; without it KServe filters no annotation and defaults no resource."""
+        return self.section("inferenceService", sections.InferenceServiceSection)
+
+    @cached_property
+    def storage_initializer(self) -> sections.StorageInitializer:
+        """The `storageInitializer` section. KServe: configmap.go, GetStorageInitializerConfigs."""
+        found = self.section("storageInitializer", sections.StorageInitializer)
+        return found or sections.StorageInitializer()
+
+    @cached_property
+    def credentials(self) -> sections.Credentials:
+        """The `credentials` section."""
+        return self.section("credentials", sections.Credentials) or sections.Credentials()
+
+    @cached_property
+    def metrics_aggregator(self) -> sections.MetricsAggregator:
+        """The `metricsAggregator` section."""
+        return self.section("metricsAggregator", sections.MetricsAggregator) or sections.MetricsAggregator()
+
+    @cached_property
+    def security(self) -> sections.Security:
+        """The `security` section; without it the token is not mounted, as in KServe."""
+        return self.section("security", sections.Security) or sections.Security()
+
+    @cached_property
+    def autoscaler(self) -> sections.Autoscaler:
+        """The `autoscaler` section."""
+        return self.section("autoscaler", sections.Autoscaler) or sections.Autoscaler()
+
+    @cached_property
+    def service(self) -> sections.ServiceSection:
+        """The `service` section."""
+        return self.section("service", sections.ServiceSection) or sections.ServiceSection()
+
+    @cached_property
+    def multi_node(self) -> sections.MultiNode:
+        """The `multiNode` section."""
+        return self.section("multiNode", sections.MultiNode) or sections.MultiNode()
+
+    @cached_property
+    def explainers(self) -> sections.Explainers:
+        """The `explainers` section."""
+        return self.section("explainers", sections.Explainers) or sections.Explainers()
+
+    @cached_property
+    def local_model(self) -> sections.LocalModel:
+        """The `localModel` section."""
+        return self.section("localModel", sections.LocalModel) or sections.LocalModel()
+
+
+def lower_keys(value: Any) -> Any:
+    """JSON with lower-case keys at every level: Go matches the keys of its structs without regard to case."""
+    if isinstance(value, dict):
+        return {k.lower(): v if k.lower() in TEXT_MAPS else lower_keys(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [lower_keys(v) for v in value]
+    return value
+
+
+def explain(error: ValueError) -> str:
+    """One line of what is wrong with a section."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"no valid JSON: {error.msg} at line {error.lineno}, column {error.colno} of the text"
+    problems = getattr(error, "errors", list)()
+    return "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in problems) or str(error)

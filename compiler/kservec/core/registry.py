@@ -1,0 +1,280 @@
+"""The registry of plugs: storage schemes, credentials, scalers, exposure styles and workload kinds.
+
+Each plug is one file in its family's package and offers one constant; nothing else has to be edited to add one.
+Two members that claim one name, prefix or rank are an error when the package is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from kservec.core.bundle import Manifest
+    from kservec.core.cluster import Secret, ServiceAccount
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.env import Env
+    from kservec.core.intents import ScaleIntent
+    from kservec.core.tree import Json, Origin, Tree
+    from kservec.core.unit import Component, Mode, Unit
+
+P = TypeVar("P")
+
+
+class Delivery(Enum):
+    """How a storage scheme brings a model into a pod."""
+
+    DOWNLOAD = auto()
+    MOUNT = auto()
+    IMAGE = auto()
+
+
+class SchemeTrait(Enum):
+    """What a storage scheme can do beyond the ordinary."""
+
+    MULTI_NODE = auto()
+    STORAGE_TYPE = auto()
+    """The `type` of a storage spec may name it."""
+    BUCKET = auto()
+    """Its URIs begin with a bucket, which a storage spec gives apart from the path."""
+    NODE_CACHE = auto()
+    """Copies of models on the nodes are read through it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """One model to bring into a pod, and the containers that read it.
+
+    `several` marks an entry of `storageUris`; `index` counts the models of a pod that come as images, from 0.
+    `pull_policy` is that of a container which stays beside the model server, empty for the API server's default.
+    """
+
+    uri: str
+    mount_path: str
+    origin: Origin
+    subject: ObjectRef
+    targets: tuple[str, ...]
+    several: bool = False
+    read_only: bool = True
+    index: int = 0
+    pull_policy: str = ""
+
+
+class Attached(NamedTuple):
+    """A pod with a model attached, and what was found on the way."""
+
+    pod: Tree
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheme:
+    """One way of getting a model in. `attach` is None for schemes that the storage initializer downloads.
+
+    `prefixes` end in `://`. `claims` is for schemes that are known by more than a prefix: how much of a URI the scheme
+    recognises, 0 for nothing; the longest claim wins. `accepts` refuses URIs of the scheme that are malformed.
+    `supported` tells whether KServe's own list of URIs has the scheme; others need a ClusterStorageContainer.
+    `forms` is how that list shows the scheme, its prefixes by default. `resolve` gives the URI of another scheme that
+    stands for one of this scheme. `download_env` is what every download container gets unless it has it already.
+    """
+
+    name: str
+    prefixes: tuple[str, ...]
+    delivery: Delivery
+    traits: frozenset[SchemeTrait] = frozenset()
+    claims: Callable[[str], int] | None = None
+    accepts: Callable[[str], bool] | None = None
+    supported: bool = True
+    forms: tuple[str, ...] = ()
+    resolve: Callable[[str, Env], str] | None = None
+    attach: Callable[[Tree, Placement, Env], Attached] | None = None
+    download_env: tuple[tuple[str, str], ...] = ()
+
+
+class Grant(NamedTuple):
+    """What a container gets to make use of a credential: variables, mounts, and the pod's volumes for them."""
+
+    env: tuple[Json, ...] = ()
+    mounts: tuple[Json, ...] = ()
+    volumes: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """One kind of credentials, recognised by the keys of a Secret: any of `keys`. The lowest rank that fits wins.
+
+    `settings` names the keys of such Secrets whose values are no secrets and go into pods in plain text.
+    `overwrites` tells what happens to variables that are there already: their values are overwritten and their sources
+    kept, or else they are replaced. A ServiceAccount that has `account_annotation` gets `from_account`.
+    """
+
+    name: str
+    rank: int
+    keys: Callable[[Env], tuple[str, ...]]
+    grant: Callable[[Secret, Env], Grant]
+    settings: tuple[str, ...] = ()
+    overwrites: bool = False
+    account_annotation: str = ""
+    from_account: Callable[[ServiceAccount, Env], Grant] | None = None
+
+    def recognises(self, secret: Secret, env: Env) -> bool:
+        """Whether a Secret is of this kind."""
+        return any(key in secret.keys for key in self.keys(env))
+
+
+class Scaled(NamedTuple):
+    """What a scaler makes of an intent: objects, a replica count, annotations of the pod template."""
+
+    manifests: tuple[Manifest, ...] = ()
+    replicas: int | None = None
+    pod_annotations: tuple[tuple[str, str], ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaler:
+    """One autoscaler. `default` marks the one that a mode uses when the user names none."""
+
+    name: str
+    modes: frozenset[Mode]
+    render: Callable[[Unit, Component, ScaleIntent, Env], Scaled]
+    default: bool = False
+    owns_replicas: bool = True
+
+
+class StyleTrait(Enum):
+    """What an exposure style can express."""
+
+    WEIGHTS = auto()
+    PATHS = auto()
+    GRPC = auto()
+    TIMEOUTS = auto()
+
+
+class Exposed(NamedTuple):
+    """Objects that let a unit be reached, and what was found on the way."""
+
+    manifests: tuple[Manifest, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """One way of exposing a unit. Exactly one style must select itself for a unit."""
+
+    name: str
+    selects: Callable[[Unit, Env], bool]
+    render: Callable[[Unit, Env], Exposed]
+    url: Callable[[Unit, Env], str]
+    traits: frozenset[StyleTrait] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """One kind of workload. `rank` orders those that could run a component; the first that selects it does."""
+
+    name: str
+    rank: int
+    selects: Callable[[Unit, Component], bool]
+    render: Callable[[Unit, Component, Env], tuple[Manifest, ...]]
+
+
+def load(package: str, kind: type[P]) -> tuple[P, ...]:
+    """The module constants of one type in a package, in the order of the modules' names."""
+    found: dict[int, P] = {}
+    module = importlib.import_module(package)
+    for name in sorted(m.name for m in pkgutil.iter_modules(module.__path__)):
+        member = importlib.import_module(f"{package}.{name}")
+        found.update((id(v), v) for v in vars(member).values() if isinstance(v, kind))
+    return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class Plugs:
+    """All plugs of a run."""
+
+    schemes: tuple[Scheme, ...]
+    credentials: tuple[Credential, ...]
+    scalers: tuple[Scaler, ...]
+    styles: tuple[Style, ...]
+    workloads: tuple[Workload, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse members that claim the same name, prefix or rank."""
+        for family in (self.schemes, self.credentials, self.scalers, self.styles, self.workloads):
+            refuse_repeats([m.name for m in family])
+        refuse_repeats([p for s in self.schemes for p in s.prefixes])
+        refuse_repeats([str(c.rank) for c in self.credentials])
+        refuse_repeats([str(w.rank) for w in self.workloads])
+
+    @cached_property
+    def ladder(self) -> tuple[Credential, ...]:
+        """The kinds of credentials in the order in which a Secret is tried against them."""
+        return tuple(sorted(self.credentials, key=lambda c: c.rank))
+
+    @cached_property
+    def account_credentials(self) -> tuple[Credential, ...]:
+        """The kinds of credentials that an annotation of a ServiceAccount gives."""
+        return tuple(c for c in self.ladder if c.from_account is not None)
+
+    @cached_property
+    def schemes_by_prefix(self) -> dict[str, Scheme]:
+        """Storage schemes by the prefixes that they own."""
+        return {p: s for s in self.schemes for p in s.prefixes}
+
+    @cached_property
+    def claiming_schemes(self) -> tuple[tuple[Scheme, Callable[[str], int]], ...]:
+        """The storage schemes that are known by more than a prefix."""
+        return tuple((s, s.claims) for s in self.schemes if s.claims is not None)
+
+    def scheme_with(self, trait: SchemeTrait) -> Scheme | None:
+        """The first scheme that has a trait, or None."""
+        return next((s for s in self.schemes if trait in s.traits), None)
+
+    @cached_property
+    def secret_settings(self) -> frozenset[str]:
+        """The keys of Secrets whose values are no secrets: the only ones that may be read."""
+        return frozenset(key for c in self.credentials for key in c.settings)
+
+    @cached_property
+    def download_env(self) -> tuple[tuple[str, str], ...]:
+        """The variables that every download container gets unless it has them already."""
+        return tuple(entry for s in self.schemes for entry in s.download_env)
+
+    def scheme(self, uri: str) -> Scheme | None:
+        """The scheme that recognises most of a URI, or None."""
+        prefix = uri[: uri.find("://") + 3] if "://" in uri else ""
+        best = self.schemes_by_prefix.get(prefix)
+        most = len(prefix) if best is not None else 0
+        for scheme, claims in self.claiming_schemes:
+            claimed = claims(uri)
+            if claimed > most:
+                best, most = scheme, claimed
+        return best
+
+
+def refuse_repeats(claims: list[str]) -> None:
+    """Fail on a claim that two plugs make.
+
+    Raises:
+        ValueError: a claim occurs twice; this is a mistake in kservec, found when it starts.
+    """
+    for claim in claims:
+        if claims.count(claim) > 1:
+            raise ValueError(f"two plugs claim {claim!r}")
+
+
+def load_plugs(root: str = "kservec") -> Plugs:
+    """Every plug of the compiler."""
+    return Plugs(
+        schemes=load(f"{root}.storage", Scheme),
+        credentials=load(f"{root}.storage", Credential),
+        scalers=load(f"{root}.scaling", Scaler),
+        styles=load(f"{root}.exposure", Style),
+        workloads=load(f"{root}.workloads", Workload),
+    )

@@ -1,0 +1,96 @@
+"""Which ClusterStorageContainer downloads a URI: the one that is named, else the first by name that takes it.
+
+Decides the choice and says what is wrong with a named one. Must not know what the container is used for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.spec.clusterstoragecontainer import INIT_CONTAINER
+
+if TYPE_CHECKING:
+    from kservec.core.catalog import Catalog, StorageContainer
+    from kservec.core.diagnostics import ObjectRef, Span
+
+CONTAINER_UNFIT = Code(
+    "storage/container-unfit",
+    Severity.ERROR,
+    "the named ClusterStorageContainer cannot download the model",
+    "storageContainerName must name a ClusterStorageContainer that exists, is not disabled, runs as an init container "
+    "(workloadType) and takes the URI (supportedUriFormats).",
+)
+CONTAINERS_COMPETE = Code(
+    "storage/containers-compete",
+    Severity.WARNING,
+    "several ClusterStorageContainers take one URI",
+    "KServe takes any of them; here it is always the first by name. Name the right one in "
+    "predictor.storageContainerName, or narrow supportedUriFormats.",
+)
+
+
+class Asked(NamedTuple):
+    """Who asks for a container: the name that was given, where it and the URI are written, and the object."""
+
+    name: str
+    name_span: Span | None
+    uri_span: Span | None
+    subject: ObjectRef
+
+
+def choose_container(
+    uri: str, asked: Asked, catalog: Catalog
+) -> tuple[StorageContainer | None, tuple[Diagnostic, ...]]:
+    """The storage container for a URI, None if the platform's own settings do, and what was found.
+
+    Raises:
+        Reject: one is named that cannot download the URI.
+
+    KServe: pkg/webhook/admission/pod/storage_initializer_injector.go, GetStorageContainerSpec
+    """
+    if asked.name:
+        named = catalog.storage_container(asked.name)
+        problem = unfit(named, uri)
+        if problem:
+            raise Reject(unfit_container(problem, asked, catalog))
+        return named, ()
+    fitting = [c for c in catalog.storage_containers if c.downloads_at_start and c.supports(uri)]
+    if len(fitting) > 1:
+        return fitting[0], (competing(uri, fitting, asked),)
+    return (fitting[0] if fitting else None), ()
+
+
+def unfit(container: StorageContainer | None, uri: str) -> str:
+    """Why a container cannot download a URI; empty if it can."""
+    if container is None:
+        return "does not exist"
+    if container.disabled:
+        return "is disabled"
+    if container.spec.workload_type != INIT_CONTAINER:
+        return f"has the workload type {container.spec.workload_type}, not {INIT_CONTAINER}"
+    return "" if container.supports(uri) else f"does not take {uri}"
+
+
+def unfit_container(problem: str, asked: Asked, catalog: Catalog) -> Diagnostic:
+    """The diagnostic for a named container that cannot be used."""
+    others = ", ".join(c.name for c in catalog.storage_containers if c.downloads_at_start)
+    return Diagnostic(
+        code=CONTAINER_UNFIT,
+        message=f"ClusterStorageContainer {asked.name} {problem}",
+        span=asked.name_span or asked.uri_span,
+        help=f"the platform has {others}" if others else "the platform has no ClusterStorageContainer",
+        subject=asked.subject,
+    )
+
+
+def competing(uri: str, fitting: list[StorageContainer], asked: Asked) -> Diagnostic:
+    """The warning about a URI that several containers take."""
+    names = ", ".join(c.name for c in fitting)
+    return Diagnostic(
+        code=CONTAINERS_COMPETE,
+        message=f"the ClusterStorageContainers {names} all take {uri}; {fitting[0].name} is used",
+        span=asked.uri_span,
+        help="name one in predictor.storageContainerName",
+        subject=asked.subject,
+    )

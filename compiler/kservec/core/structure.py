@@ -1,0 +1,234 @@
+"""The structure of one kind as a schema states it: defaults, keys of lists, which field is allowed where.
+
+Decides nothing about validity (`schema.py` does) and words nothing (`faults.py` does). Everything here takes a
+self-contained schema (references lead into its own `$defs`) and plain JSON values, and changes neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json, Path
+
+_DEFINITION = len("#/$defs/")
+_SCALARS = ("string", "integer", "boolean")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a schema says about defaults and list keys, without the parts that say neither.
+
+    `defaults`: fields and the values that they have when missing. `keys`: for a list of type map, the fields of its
+    items that identify them, with their defaults (None: no default). `fields`, `rest`, `items`: the plans below.
+    `fills`, `tells_apart`: whether this plan or one below has defaults, or keys.
+    """
+
+    defaults: tuple[tuple[str, Json], ...] = ()
+    keys: tuple[tuple[str, Json], ...] = ()
+    fields: Mapping[str, Plan] = field(default_factory=dict)
+    rest: Plan | None = None
+    items: Plan | None = None
+    fills: bool = False
+    tells_apart: bool = False
+
+
+def bundle(document: Json, types: Mapping[str, Json]) -> Json:
+    """One schema that needs no other file: the document with the shared types that it reaches among its `$defs`.
+
+    Args:
+        document: the schema of a kind; its references are `#/$defs/<name>`, to its own definitions or to `types`.
+        types: the definitions that the kinds of a folder share, by name.
+
+    Raises:
+        KeyError: a reference leads nowhere.
+    """
+    own = document.get("$defs", {})
+    reached: dict[str, Json] = {}
+    left: list[Json] = [{key: value for key, value in document.items() if key != "$defs"}]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            reference = node.get("$ref")
+            if not isinstance(reference, str):
+                left.extend(node.values())
+            elif (name := reference[_DEFINITION:]) not in reached:
+                reached[name] = own[name] if name in own else types[name]
+                left.append(reached[name])
+        elif isinstance(node, list):
+            left.extend(node)
+    return {**document, "$defs": {name: reached[name] for name in sorted(reached)}}
+
+
+def plan_of(schema: Json, wanted: Callable[[str], bool] | None = None) -> Plan | None:
+    """The plan of a self-contained schema; None if it has neither defaults nor keyed lists.
+
+    Args:
+        schema: the schema.
+        wanted: which fields' defaults to take, by the name of the field; all if not given.
+    """
+    return _Planner(schema.get("$defs", {}), wanted or (lambda _: True), {}).plan(schema)
+
+
+class _Planner(NamedTuple):
+    definitions: Mapping[str, Json]
+    wanted: Callable[[str], bool]
+    known: dict[str, Plan | None]
+
+    def plan(self, schema: Json) -> Plan | None:
+        reference = schema.get("$ref")
+        if reference is not None:
+            name = reference[_DEFINITION:]
+            if name not in self.known:
+                self.known[name] = self.plan(self.definitions[name])
+            return self.known[name]
+        fields, defaults = self.fields(schema.get("properties", {}))
+        items, rest = (self.plan_below(schema.get(key)) for key in ("items", "additionalProperties"))
+        keys = _keys(schema, self.definitions)
+        if not (defaults or keys or fields or items or rest):
+            return None
+        nested = [*fields.values(), *filter(None, (items, rest))]
+        return Plan(
+            defaults=defaults,
+            keys=keys,
+            fields=fields,
+            rest=rest,
+            items=items,
+            fills=bool(defaults) or any(plan.fills for plan in nested),
+            tells_apart=bool(keys) or any(plan.tells_apart for plan in nested),
+        )
+
+    def plan_below(self, schema: Json) -> Plan | None:
+        return self.plan(schema) if isinstance(schema, dict) else None
+
+    def fields(self, properties: Mapping[str, Json]) -> tuple[dict[str, Plan], tuple[tuple[str, Json], ...]]:
+        fields: dict[str, Plan] = {}
+        defaults: list[tuple[str, Json]] = []
+        for name, child in properties.items():
+            if "default" not in child and child.get("type") in _SCALARS:
+                continue
+            below = self.plan(child)
+            if below is not None:
+                fields[name] = below
+            target = resolve(child, self.definitions)
+            if "default" in target and self.wanted(name):
+                defaults.append((name, fill(target["default"], below)))
+        return fields, tuple(defaults)
+
+
+def _keys(schema: Json, definitions: Mapping[str, Json]) -> tuple[tuple[str, Json], ...]:
+    names = schema.get("x-kubernetes-list-map-keys")
+    if not names:
+        return ()
+    properties = resolve(schema["items"], definitions).get("properties", {})
+    return tuple((name, resolve(properties.get(name, {}), definitions).get("default")) for name in names)
+
+
+def resolve(schema: Json, definitions: Mapping[str, Json]) -> Json:
+    """The schema that a reference leads to; any other schema is returned as it is."""
+    while "$ref" in schema:
+        schema = definitions[schema["$ref"][_DEFINITION:]]
+    return schema
+
+
+def fill(value: Json, plan: Plan | None) -> Json:
+    """The value with its defaults, as the API server fills them in before it validates. Never changes `value`.
+
+    A default appears only where its parent exists. A null counts as missing: no field of the schemas has a default
+    and also takes null. What needs no change is returned as it is, not copied.
+
+    Kubernetes: apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go, Default
+    """
+    if plan is None or not plan.fills:
+        return value
+    if isinstance(value, dict):
+        return _fill_map(value, plan)
+    if isinstance(value, list) and plan.items is not None:
+        items = [fill(item, plan.items) for item in value]
+        return value if all(map(_is, items, value)) else items
+    return value
+
+
+def _is(left: Json, right: Json) -> bool:
+    return left is right
+
+
+def _fill_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:
+    changed = {name: default for name, default in plan.defaults if value.get(name) is None}
+    fields, rest = plan.fields, plan.rest
+    for name, child in value.items():
+        below = fields.get(name, rest)
+        if below is not None and below.fills and (filled := fill(child, below)) is not child and name not in changed:
+            changed[name] = filled
+    return {**value, **changed} if changed else value
+
+
+class Repeat(NamedTuple):
+    """An item of a keyed list whose key an earlier item has: its path, that of the first one, and the key by field."""
+
+    path: Path
+    first: Path
+    key: tuple[tuple[str, Json], ...]
+
+
+def repeats(value: Json, plan: Plan | None) -> list[Repeat]:
+    """The items of keyed lists that repeat the key of an earlier item, in the order of the value."""
+    found: list[Repeat] = []
+    if plan is not None:
+        _find_repeats(value, plan, (), found)
+    return found
+
+
+def _find_repeats(value: Json, plan: Plan, path: Path, found: list[Repeat]) -> None:
+    if isinstance(value, dict):
+        fields, rest = plan.fields, plan.rest
+        for name, child in value.items():
+            below = fields.get(name, rest)
+            if below is not None and below.tells_apart:
+                _find_repeats(child, below, (*path, name), found)
+    elif isinstance(value, list):
+        if plan.keys and len(value) > 1:
+            found += _repeated_items(value, plan.keys, path)
+        if plan.items is not None and plan.items.tells_apart:
+            for i, item in enumerate(value):
+                _find_repeats(item, plan.items, (*path, i), found)
+
+
+def _repeated_items(items: list[Json], keys: tuple[tuple[str, Json], ...], path: Path) -> Iterator[Repeat]:
+    first: dict[tuple[Json, ...], int] = {}
+    for i, item in enumerate(items):
+        if not isinstance(item, dict):
+            continue
+        key = tuple(default if item.get(name) is None else item[name] for name, default in keys)
+        if all(isinstance(part, str | int) for part in key) and first.setdefault(key, i) != i:
+            names = (name for name, _ in keys)
+            yield Repeat((*path, i), (*path, first[key]), tuple(zip(names, key, strict=True)))
+
+
+def without_nulls(value: Json) -> Json:
+    """The value without the fields that are null. Items of lists stay, so that paths keep their meaning."""
+    if isinstance(value, dict):
+        return {name: without_nulls(child) for name, child in value.items() if child is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
+def schema_at(schema: Json, path: Path) -> Json:
+    """What a self-contained schema says about the place `path` of its instances; {} if it says nothing."""
+    definitions = schema.get("$defs", {})
+    place = schema
+    for step in path:
+        rest = place.get("additionalProperties", {})
+        below = place.get("items", {}) if isinstance(step, int) else place.get("properties", {}).get(step, rest)
+        place = resolve(below, definitions) if isinstance(below, dict) else {}
+    return place
+
+
+def fields_of(schema: Json, path: Path) -> Mapping[str, Json]:
+    """The named fields that a self-contained schema allows at `path`, each with its own schema."""
+    properties = schema_at(schema, path).get("properties", {})
+    definitions = schema.get("$defs", {})
+    return {name: resolve(child, definitions) for name, child in properties.items()}

@@ -1,0 +1,193 @@
+"""Unit, Component and Step: what every pass takes and returns.
+
+A Unit is one user object on its way to manifests. A pass is a function `(Unit, Env) -> Step`; it never changes
+what it was handed and returns a new Unit instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
+
+from kservec.core.bundle import Bundle
+from kservec.core.tree import Layer, Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kservec.core.catalog import Runtime
+    from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Span
+    from kservec.core.intents import Intent
+    from kservec.core.source import Document
+    from kservec.core.tree import Path, Tree
+    from kservec.spec.inferenceservice import ComponentExtension, InferenceService
+
+I = TypeVar("I", bound="Intent")
+
+
+class Role(StrEnum):
+    """What a component is for; the value of KServe's `component` label."""
+
+    PREDICTOR = "predictor"
+    TRANSFORMER = "transformer"
+    EXPLAINER = "explainer"
+
+
+class Mode(StrEnum):
+    """KServe's deployment modes. KServe: pkg/constants/constants.go, DeploymentModeType."""
+
+    STANDARD = "Standard"
+    KNATIVE = "Knative"
+    MODELMESH = "ModelMesh"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The user's document, and where its values stand after defaulting has moved some of them.
+
+    `moved` maps a path of the defaulted value to the path the user wrote (`spec.predictor.model` to
+    `spec.predictor.sklearn`).
+    """
+
+    document: Document
+    moved: Mapping[Path, Path] = field(default_factory=dict)
+
+    def written(self, path: Path) -> Path:
+        """The path in the user's file of a path in the defaulted value."""
+        for new, old in self.moved.items():
+            if path[: len(new)] == new:
+                return old + path[len(new) :]
+        return path
+
+    def span(self, *path: str | int) -> Span:
+        """Where the value at a path of the defaulted spec was written; the nearest ancestor if it was not."""
+        return self.document.span(self.written(path))
+
+    def origin(self, *path: str | int) -> Origin:
+        """The origin of the value at a path of the defaulted spec."""
+        return Origin(Layer.SPEC, "user", self.document, self.written(path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """A port of a component's Service."""
+
+    name: str
+    port: int
+    target_port: int | str
+    protocol: str = "TCP"
+    app_protocol: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One workload of a unit: its pod, its metadata, and what is still to be done to it.
+
+    `labels` and `annotations` are KServe's component metadata: every object of the component carries them.
+    `pod_annotations` are those that only the pod template carries, as KServe's pod webhook would add them.
+    `path` is where the component stands in the spec, `implementation` where its model or container stands.
+    `agent` says that requests reach the pod through the agent (a logger or batcher); `headless` that its Service has no
+    address of its own.
+    """
+
+    role: Role
+    name: str
+    path: Path
+    extension: ComponentExtension
+    labels: Tree
+    annotations: Tree
+    pod: Tree
+    pod_annotations: Mapping[str, str] = field(default_factory=dict)
+    implementation: Path = ()
+    worker_pod: Tree | None = None
+    intents: tuple[Intent, ...] = ()
+    runtime: Runtime | None = None
+    protocol: str = ""
+    replicas: int | None = None
+    ports: tuple[Port, ...] = ()
+    headless: bool = False
+    agent: bool = False
+
+    def take(self, kind: type[I]) -> tuple[tuple[I, ...], Component]:
+        """The intents of one kind, and the component without them."""
+        taken = tuple(i for i in self.intents if isinstance(i, kind))
+        if not taken:
+            return (), self
+        return taken, replace(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
+
+    def peek(self, kind: type[I]) -> tuple[I, ...]:
+        """The intents of one kind, left where they are for the pass that honours them."""
+        return tuple(i for i in self.intents if isinstance(i, kind))
+
+    def annotation(self, key: str) -> str | None:
+        """One annotation of the component, or None."""
+        value: str | None = self.annotations.value.get(key)
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One user object on its way through the passes.
+
+    `labels` and `annotations` are the object's own after defaulting; runtimes may add labels (`modelClass`).
+    """
+
+    ref: ObjectRef
+    source: Source
+    spec: InferenceService
+    mode: Mode
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    stopped: bool = False
+    intents: tuple[Intent, ...] = ()
+    components: tuple[Component, ...] = ()
+    bundle: Bundle = field(default_factory=Bundle)
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return self.ref.name
+
+    @property
+    def namespace(self) -> str:
+        """The object's namespace."""
+        return self.ref.namespace
+
+    def component(self, role: Role) -> Component | None:
+        """The first component of a role, or None."""
+        return next((c for c in self.components if c.role is role), None)
+
+    def with_components(self, components: tuple[Component, ...]) -> Unit:
+        """The unit with other components."""
+        return replace(self, components=components)
+
+    def take(self, kind: type[I]) -> tuple[tuple[I, ...], Unit]:
+        """The whole-unit intents of one kind, and the unit without them."""
+        taken = tuple(i for i in self.intents if isinstance(i, kind))
+        if not taken:
+            return (), self
+        return taken, replace(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a pass returns: the new unit and what it found."""
+
+    unit: Unit
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def finding(
+    unit: Unit,
+    code: Code,
+    message: str,
+    path: Path,
+    help: str = "",
+    *,
+    span: Span | None = None,  # noqa: A002
+) -> Diagnostic:
+    """A diagnostic about a unit, located at a path of its spec unless a span is given."""
+    from kservec.core.diagnostics import Diagnostic
+
+    return Diagnostic(code=code, message=message, span=span or unit.source.span(*path), help=help, subject=unit.ref)

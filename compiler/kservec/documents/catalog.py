@@ -1,0 +1,114 @@
+"""Catalog: serving runtimes and storage containers become the Catalog of a run.
+
+Decides which of several definitions of one name counts. Which runtime a service gets is `choose_runtime`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kservec.core.catalog import Catalog, Runtime, StorageContainer
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.unit import Source
+from kservec.documents.entries import Rank, winners
+from kservec.documents.models import Spot, read_model
+from kservec.documents.secrets import metadata_of, texts
+from kservec.spec.clusterstoragecontainer import StorageContainerSpec
+from kservec.spec.servingruntime import ServingRuntimeSpec
+
+if TYPE_CHECKING:
+    from kservec.core.schema import Schemas
+    from kservec.documents.entries import Entry
+
+RUNTIMES = ("ClusterServingRuntime", "ServingRuntime")
+STORAGE_CONTAINER = "ClusterStorageContainer"
+
+SHADOWED = Code(
+    "catalog/shadowed",
+    Severity.NOTE,
+    "a runtime or storage container of the input takes the place of another",
+    "The input defines an object of the same kind and name as the platform or the built-in catalog. Its own counts.",
+)
+
+
+def read_catalog(entries: Sequence[Entry], schemas: Schemas) -> tuple[Catalog, list[Diagnostic]]:
+    """The catalog of a run.
+
+    Args:
+        entries: every usable entry, weakest first.
+        schemas: for the defaults of the kinds.
+    """
+    runtimes: list[Runtime] = []
+    containers: list[StorageContainer] = []
+    found = list(shadows(entries))
+    for entry in winners(entries, in_catalog):
+        try:
+            if entry.ref.kind == STORAGE_CONTAINER:
+                containers.append(read_storage_container(entry, schemas))
+            else:
+                runtimes.append(read_runtime(entry, schemas))
+        except Reject as reject:
+            found += reject.diagnostics
+    return Catalog(tuple(sorted(runtimes, key=lambda r: (r.namespace, r.name))), tuple(containers)), found
+
+
+def in_catalog(entry: Entry) -> bool:
+    """Whether a document belongs into the catalog."""
+    return entry.is_kserve and entry.ref.kind in (*RUNTIMES, STORAGE_CONTAINER)
+
+
+def shadows(entries: Iterable[Entry]) -> Iterable[Diagnostic]:
+    """A note for each object of the input that takes the place of another."""
+    weaker: dict[tuple[str, str, str, str], Entry] = {}
+    for entry in filter(in_catalog, entries):
+        if entry.rank is not Rank.INPUT:
+            weaker[entry.identity] = entry
+        elif (other := weaker.get(entry.identity)) is not None:
+            where = "of the built-in catalog" if other.rank is Rank.BUILTIN else "of the platform"
+            yield Diagnostic(
+                code=SHADOWED,
+                message=f"{entry.ref} takes the place of the one {where}",
+                span=entry.document.span(("metadata", "name")),
+                related=((other.document.span(("metadata", "name")), "this one is not used"),),
+                subject=entry.ref,
+            )
+
+
+def read_runtime(entry: Entry, schemas: Schemas) -> Runtime:
+    """A runtime from its document.
+
+    Raises:
+        Reject: its spec does not fit the model.
+    """
+    body = schemas.with_defaults(entry.document.value, entry.ref.api_version, entry.ref.kind)
+    metadata = metadata_of(body)
+    created = metadata.get("creationTimestamp")
+    return Runtime(
+        name=entry.ref.name,
+        namespace=entry.ref.namespace,
+        annotations=texts(metadata.get("annotations")),
+        created=created if isinstance(created, str) else "",
+        spec=read_model(ServingRuntimeSpec, body.get("spec") or {}, spot_of(entry)),
+        document=entry.document,
+    )
+
+
+def read_storage_container(entry: Entry, schemas: Schemas) -> StorageContainer:
+    """A storage container from its document.
+
+    Raises:
+        Reject: its spec does not fit the model.
+    """
+    body = schemas.with_defaults(entry.document.value, entry.ref.api_version, entry.ref.kind)
+    return StorageContainer(
+        name=entry.ref.name,
+        disabled=body.get("disabled") is True,
+        spec=read_model(StorageContainerSpec, body.get("spec") or {}, spot_of(entry)),
+        document=entry.document,
+    )
+
+
+def spot_of(entry: Entry) -> Spot:
+    """The place of an object's spec."""
+    return Spot(entry.ref, Source(document=entry.document), ("spec",))

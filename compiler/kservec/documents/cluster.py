@@ -1,0 +1,129 @@
+"""Cluster: the objects that the target cluster has, from manifests and from Cluster documents.
+
+Decides which objects are there and in what shape. Whether a spec may do without one is the passes' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.cluster import Cluster, Secret, ServiceAccount
+from kservec.documents.entries import winners
+from kservec.documents.facts import declared_secret, declared_service_account
+from kservec.documents.secrets import READERS, metadata_of, name_span, read_secret, texts
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.tree import Json
+    from kservec.documents.entries import Entry
+    from kservec.documents.facts import Facts
+
+OTHER_KINDS = frozenset({
+    "Gateway", "HTTPRoute", "InferencePool", "LLMInferenceServiceConfig", "LocalModelCache", "LocalModelNamespaceCache",
+    "LocalModelNode", "LocalModelNodeGroup", "Node", "PersistentVolumeClaim", "TrainedModel",
+})  # fmt: skip
+"""Kinds that are kept as they were written."""
+
+Name = tuple[str, str]
+
+
+def read_cluster(
+    entries: Iterable[Entry], facts: Iterable[Facts], plain: frozenset[str]
+) -> tuple[Cluster, list[Diagnostic]]:
+    """The cluster of a run.
+
+    Args:
+        entries: every usable entry, weakest first; a later one replaces an earlier one of the same object.
+        facts: the Cluster documents, weakest first; what they declare replaces what manifests say.
+        plain: the keys of Secrets whose values are no secrets.
+    """
+    objects = winners(entries, lambda entry: entry.ref.kind in WANTED)
+    secrets, found = read_secrets(objects, plain)
+    cluster = Cluster(
+        secrets=secrets,
+        service_accounts={key(e): read_service_account(e) for e in objects if e.ref.kind == "ServiceAccount"},
+        config_maps={key(e): texts(e.document.value.get("data")) for e in objects if e.ref.kind == "ConfigMap"},
+        gateways=frozenset(key(e) for e in objects if e.ref.kind == "Gateway"),
+        namespaces={e.ref.name: labels_of(e) for e in objects if e.ref.kind == "Namespace"},
+        others=by_kind(objects),
+    )
+    for fact in facts:
+        cluster = with_declared(cluster, fact)
+    return cluster, found
+
+
+WANTED = OTHER_KINDS | READERS.keys() | {"ConfigMap", "Gateway", "Namespace", "ServiceAccount"}
+
+
+def key(entry: Entry) -> Name:
+    """Namespace and name."""
+    return entry.ref.namespace, entry.ref.name
+
+
+def labels_of(entry: Entry) -> dict[str, str]:
+    """The labels of an object."""
+    return texts(metadata_of(entry.document.value).get("labels"))
+
+
+def read_secrets(objects: Iterable[Entry], plain: frozenset[str]) -> tuple[dict[Name, Secret], list[Diagnostic]]:
+    """The Secrets that are there or will be made, by namespace and name.
+
+    Of two documents that lead to one Secret the stronger counts; of two equally strong ones the Secret itself.
+    """
+    secrets: dict[Name, Secret] = {}
+    found: list[Diagnostic] = []
+    sources = [entry for entry in objects if entry.ref.kind in READERS]
+    for entry in sorted(sources, key=lambda entry: (entry.rank, entry.ref.kind == "Secret")):
+        secret, faults = read_secret(entry, plain)
+        secrets[secret.namespace, secret.name] = secret
+        found += faults
+    return secrets, found
+
+
+def read_service_account(entry: Entry) -> ServiceAccount:
+    """A ServiceAccount by shape."""
+    body = entry.document.value
+    return ServiceAccount(
+        namespace=entry.ref.namespace,
+        name=entry.ref.name,
+        annotations=texts(metadata_of(body).get("annotations")),
+        secrets=names(body.get("secrets")),
+        image_pull_secrets=names(body.get("imagePullSecrets")),
+        span=name_span(entry),
+    )
+
+
+def names(references: Json) -> tuple[str, ...]:
+    """The names in a list of references."""
+    return tuple(reference.get("name") or "" for reference in references or ())
+
+
+def by_kind(objects: Iterable[Entry]) -> dict[str, tuple[Json, ...]]:
+    """The objects of the other kinds as they were written, by kind, each in the order of namespace and name."""
+    groups: dict[str, list[Json]] = {}
+    for entry in objects:
+        if entry.ref.kind in OTHER_KINDS:
+            groups.setdefault(entry.ref.kind, []).append(entry.document.value)
+    return {kind: tuple(groups[kind]) for kind in sorted(groups)}
+
+
+def with_declared(cluster: Cluster, facts: Facts) -> Cluster:
+    """The cluster with what one Cluster document declares."""
+    model, document = facts
+    secrets = (declared_secret(s, i, document) for i, s in enumerate(model.secrets))
+    accounts = (declared_service_account(a, i, document) for i, a in enumerate(model.service_accounts))
+    return replace(
+        cluster,
+        secrets=laid_over(cluster.secrets, {(s.namespace, s.name): s for s in secrets}),
+        service_accounts=laid_over(cluster.service_accounts, {(a.namespace, a.name): a for a in accounts}),
+        config_maps=laid_over(cluster.config_maps, {(m.namespace, m.name): m.data for m in model.config_maps}),
+        gateways=cluster.gateways | {(g.namespace, g.name) for g in model.gateways},
+        namespaces=laid_over(cluster.namespaces, {n: s.labels if s else {} for n, s in model.namespaces.items()}),
+    )
+
+
+def laid_over(base: Mapping, over: Mapping) -> Mapping:  # type: ignore[type-arg]
+    """One map over another."""
+    return {**base, **over}

@@ -1,0 +1,116 @@
+"""Configuration: KServe's and Knative's config maps and the facts of Cluster documents become a PlatformConfig.
+
+Lays texts over texts and fields over fields. What a section means, and whether it can be read, is PlatformConfig's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.platform import PlatformConfig, SectionText
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json
+    from kservec.documents.entries import Entry
+    from kservec.documents.facts import Facts
+
+KSERVE_CONFIG = "inferenceservice-config"
+KNATIVE_NAMESPACE = "knative-serving"
+KNATIVE_CONFIGS = (
+    "config-autoscaler",
+    "config-defaults",
+    "config-deployment",
+    "config-domain",
+    "config-features",
+    "config-network",
+)
+EXAMPLE = "_example"
+"""The data key of Knative's shipped config maps that holds documentation only."""
+
+
+def read_platform(config_maps: Iterable[Entry], facts: Iterable[Facts], absent: Iterable[str]) -> PlatformConfig:
+    """The configuration of the target cluster.
+
+    Args:
+        config_maps: the ConfigMaps of the run, weakest first. Of several, later ones override single data keys.
+        facts: the Cluster documents, weakest first. Their fields override those of all ConfigMaps.
+        absent: kinds that the caller says the cluster does not have.
+    """
+    config_maps = list(config_maps)
+    kserve = [entry for entry in config_maps if entry.ref.name == KSERVE_CONFIG]
+    platform = PlatformConfig(
+        texts={k: SectionText(v, e.document, k) for e in kserve for k, v in entry_texts(e).items()},
+        knative=knative_configs(config_maps),
+        absent=frozenset(absent),
+    )
+    if kserve:
+        platform = replace(platform, kserve_namespace=kserve[-1].ref.namespace)
+    for fact in facts:
+        platform = with_facts(platform, fact)
+    return platform
+
+
+def entry_texts(entry: Entry) -> Mapping[str, str]:
+    """The data of a ConfigMap."""
+    return entry.document.value.get("data") or {}
+
+
+def knative_configs(config_maps: Iterable[Entry]) -> dict[str, Mapping[str, str]]:
+    """Knative's config maps by name.
+
+    A later one overrides single data keys, except in `config-domain`: there each key is a domain, and those of two
+    config maps must not mix.
+    """
+    configs: dict[str, Mapping[str, str]] = {}
+    for entry in config_maps:
+        name = entry.ref.name
+        if name in KNATIVE_CONFIGS and entry.ref.namespace == KNATIVE_NAMESPACE:
+            settings = {key: text for key, text in entry_texts(entry).items() if key != EXAMPLE}
+            configs[name] = settings if name == "config-domain" else {**configs.get(name, {}), **settings}
+    return configs
+
+
+def with_facts(platform: PlatformConfig, facts: Facts) -> PlatformConfig:
+    """The configuration with the facts of one Cluster document laid over it."""
+    model = facts.model
+    texts = dict(platform.texts)
+    for key, fields in model.inference_service_config.items():
+        texts[key] = SectionText(overlaid(texts.get(key), fields), facts.document, key, ("inferenceServiceConfig", key))
+    knative = dict(platform.knative)
+    for name in type(model.knative).model_fields:
+        if settings := getattr(model.knative, name):
+            config = f"config-{name}"
+            knative[config] = settings if name == "domain" else {**knative.get(config, {}), **settings}
+    return replace(
+        platform,
+        texts=texts,
+        knative=knative,
+        absent=platform.absent | frozenset(model.absent),
+        cluster_domain=model.cluster_domain or platform.cluster_domain,
+        kubernetes_version=(model.kubernetes_version or platform.kubernetes_version).removeprefix("v"),
+    )
+
+
+def overlaid(base: SectionText | None, fields: Mapping[str, Json]) -> str:
+    """The JSON text of a section with fields laid over it. A section that is no JSON stays as it is, to be reported."""
+    if base is None:
+        return json.dumps(fields)
+    try:
+        return json.dumps(laid_over(json.loads(base.text), fields))
+    except ValueError:
+        return base.text
+
+
+def laid_over(base: Json, over: Json) -> Json:
+    """JSON laid over JSON: maps are merged, anything else is replaced. Keys match without regard to case, as in Go."""
+    if not isinstance(base, dict) or not isinstance(over, Mapping):
+        return over
+    spelling = {key.lower(): key for key in base}
+    merged = dict(base)
+    for key, value in over.items():
+        known = spelling.get(key.lower(), key)
+        merged[known] = laid_over(base.get(known), value)
+    return merged

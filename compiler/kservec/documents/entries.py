@@ -1,0 +1,183 @@
+"""Entries: which object each document describes, where it ranks, and which of two documents of one object counts.
+
+Knows identities only. What is inside a document is its reader's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
+from kservec.core.schema import UNKNOWN_KIND
+from kservec.core.spelling import closest
+from kservec.spec.cluster import API_VERSION, KIND
+
+if TYPE_CHECKING:
+    from kservec.core.schema import Schemas
+    from kservec.core.source import Document
+
+KSERVE_GROUP = "serving.kserve.io"
+OWN_GROUP = "kservec.dev"
+OWN_KINDS = (KIND, "Index", "Project")
+DEFAULT_NAMESPACE = "default"
+"""Where kubectl puts an object without a namespace unless its context says otherwise."""
+
+READ_KINDS = {
+    "": ("ConfigMap", "Namespace", "Secret", "ServiceAccount"),
+    "bitnami.com": ("SealedSecret",),
+    "external-secrets.io": ("ExternalSecret",),
+    "gateway.networking.k8s.io": ("Gateway",),
+}
+"""Kinds of other projects that are read, by group."""
+
+CLUSTER_KINDS = ("Namespace", "Node", "GatewayClass")
+"""Kinds without a namespace that no schema of ours states."""
+
+OBJECT_TWICE = Code(
+    "input/object-twice",
+    Severity.ERROR,
+    "one object is described twice",
+    "Two documents of the input have the same kind, namespace and name. Applied to a cluster, the second would "
+    "silently replace the first. Remove or rename one of them.",
+)
+
+
+class Rank(IntEnum):
+    """Where a document comes from; of two that describe one object the higher rank counts, then the later one."""
+
+    BUILTIN = 0
+    PLATFORM = 1
+    INPUT = 2
+
+
+class Entry(NamedTuple):
+    """A document with the identity of its object. Of what is no object the kind or the name is empty."""
+
+    document: Document
+    ref: ObjectRef
+    rank: Rank
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What makes two objects the same one: its version does not count."""
+        return self.ref.group, self.ref.kind, self.ref.namespace, self.ref.name
+
+    @property
+    def is_kserve(self) -> bool:
+        """Whether KServe owns the kind."""
+        return self.ref.group == KSERVE_GROUP
+
+
+def entries_of(documents: Iterable[Document], rank: Rank, schemas: Schemas) -> Iterator[Entry]:
+    """An entry for every document, in their order."""
+    for document in documents:
+        yield Entry(document, ref_of(document, schemas), rank)
+
+
+def ref_of(document: Document, schemas: Schemas) -> ObjectRef:
+    """The identity of the object that a document describes; parts that are missing or no text are empty."""
+    value = document.value if isinstance(document.value, dict) else {}
+    metadata = value.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    texts = (value.get("apiVersion"), value.get("kind"), metadata.get("namespace"), metadata.get("name"))
+    api_version, kind, namespace, name = (text if isinstance(text, str) else "" for text in texts)
+    return ObjectRef(api_version, kind, namespace_of(api_version, kind, namespace, schemas), name)
+
+
+def namespace_of(api_version: str, kind: str, written: str, schemas: Schemas) -> str:
+    """The namespace of an object: `default` where a namespaced kind names none, and none for cluster-wide kinds."""
+    known = schemas.kinds().get((api_version, kind))
+    if known is not None:
+        return (written or DEFAULT_NAMESPACE) if known.is_namespaced else ""
+    if kind in CLUSTER_KINDS:
+        return ""
+    group = api_version.rpartition("/")[0]
+    return written or (DEFAULT_NAMESPACE if kind in READ_KINDS.get(group, ()) else "")
+
+
+def checked(entries: Iterable[Entry], schemas: Schemas) -> tuple[list[Entry], list[Diagnostic]]:
+    """The entries that can be used, and what is wrong with the structure of the others.
+
+    Built-in documents are trusted. Platform folders hold all sorts of files, so there only kinds that are read count.
+    """
+    usable: list[Entry] = []
+    found: list[Diagnostic] = []
+    for entry in entries:
+        faults = structure_faults(entry, schemas)
+        found += faults
+        if not faults and entry.ref.kind and (entry.ref.name or entry.ref.group == OWN_GROUP):
+            usable.append(entry)
+    return usable, found
+
+
+def structure_faults(entry: Entry, schemas: Schemas) -> Sequence[Diagnostic]:
+    """What is wrong with the structure of one document."""
+    ref, document = entry.ref, entry.document
+    if entry.rank is Rank.BUILTIN:
+        return ()
+    if ref.group == OWN_GROUP:
+        return own_kind_faults(entry)
+    if is_read(ref, schemas):
+        return [] if is_preset(entry) else [named(d, ref) for d in schemas.check(document)]
+    if entry.rank is Rank.INPUT and not (ref.api_version and ref.kind):
+        return schemas.check(document)
+    return ()
+
+
+def is_read(ref: ObjectRef, schemas: Schemas) -> bool:
+    """Whether a kind is one of KServe's, by its group or by its name, or a kind that is read and has a schema."""
+    if ref.group == KSERVE_GROUP or any(v.startswith(KSERVE_GROUP) and k == ref.kind for v, k in schemas.kinds()):
+        return True
+    return ref.kind in READ_KINDS.get(ref.group, ()) and schemas.knows(ref.api_version, ref.kind)
+
+
+def is_preset(entry: Entry) -> bool:
+    """Whether it is an LLM preset of the platform: those are checked where a service uses them."""
+    return entry.ref.kind == "LLMInferenceServiceConfig" and entry.rank is Rank.PLATFORM
+
+
+def named(diagnostic: Diagnostic, ref: ObjectRef) -> Diagnostic:
+    """The diagnostic with the object that it is about."""
+    return replace(diagnostic, subject=ref) if ref.name else diagnostic
+
+
+def own_kind_faults(entry: Entry) -> tuple[Diagnostic, ...]:
+    """What is wrong with the kind of a document under kservec's own group."""
+    ref = entry.ref
+    if ref.api_version == API_VERSION and ref.kind in OWN_KINDS:
+        return ()
+    meant = closest(ref.kind, OWN_KINDS) or KIND
+    return (
+        Diagnostic(
+            code=UNKNOWN_KIND,
+            message=f"there is no {ref.kind} in {ref.api_version}",
+            span=entry.document.span(("kind",)),
+            help=f"did you mean {meant} in {API_VERSION}?",
+        ),
+    )
+
+
+def twice(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+    """The objects that two documents of the input describe."""
+    first: dict[tuple[str, str, str, str], Entry] = {}
+    for entry in entries:
+        other = first.setdefault(entry.identity, entry)
+        if other is not entry and entry.ref.name:
+            yield Diagnostic(
+                code=OBJECT_TWICE,
+                message=f"{entry.ref} is described twice",
+                span=entry.document.span(("metadata", "name")),
+                label="the second of this name",
+                help="remove or rename one of them",
+                related=((other.document.span(("metadata", "name")), "the first is here"),),
+                subject=entry.ref,
+            )
+
+
+def winners(entries: Iterable[Entry], wanted: Callable[[Entry], bool]) -> list[Entry]:
+    """One entry for each wanted object, the last that describes it, in the order of their identities."""
+    last = {entry.identity: entry for entry in entries if wanted(entry)}
+    return [last[identity] for identity in sorted(last)]

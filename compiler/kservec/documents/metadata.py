@@ -1,0 +1,71 @@
+"""Metadata: annotations and labels of the user's documents that do nothing, reported where they stand.
+
+Knows where each kind has such maps. Which keys do something is `kservec.core.annotations`' knowledge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.annotations import Kind, Place, odd_keys
+from kservec.core.diagnostics import Diagnostic
+from kservec.documents.secrets import mapping, metadata_of
+
+if TYPE_CHECKING:
+    from kservec.core.platform import PlatformConfig
+    from kservec.core.tree import Path
+    from kservec.core.unit import Unit
+    from kservec.documents.entries import Entry
+
+ANNOTATIONS: Path = ("metadata", "annotations")
+LABELS: Path = ("metadata", "labels")
+RUNTIME_PLACES = ((ANNOTATIONS, Place.RUNTIME), (("spec", "annotations"), Place.RUNTIME_POD))
+PLACES: dict[str, tuple[tuple[Path, Place], ...]] = {
+    "ClusterServingRuntime": RUNTIME_PLACES,
+    "ServingRuntime": RUNTIME_PLACES,
+    "Secret": ((ANNOTATIONS, Place.SECRET),),
+    "ServiceAccount": ((ANNOTATIONS, Place.SERVICE_ACCOUNT),),
+}
+"""Kind -> where its annotations stand, and what they belong to."""
+
+
+class Metadata(NamedTuple):
+    """One map of annotations or labels in a service, and where it stands."""
+
+    keys: Iterable[str]
+    kind: Kind
+    place: Place
+    path: Path
+
+
+def odd_in_service(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]:
+    """Annotations and labels of an InferenceService that do nothing."""
+    also = (platform.credentials.storage_secret_name_annotation,)
+    for keys, kind, place, path in metadata_maps(unit):
+        for odd in odd_keys(keys, kind, place, unit.mode, also) if keys else ():
+            span = unit.source.document.key_span((*path, odd.key))
+            yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=unit.ref)
+
+
+def metadata_maps(unit: Unit) -> Iterator[Metadata]:
+    """The maps of a service that users write annotations and labels into."""
+    written = metadata_of(unit.source.document.value)
+    yield Metadata(written.get("annotations") or (), Kind.ANNOTATION, Place.SERVICE, ANNOTATIONS)
+    yield Metadata(written.get("labels") or (), Kind.LABEL, Place.SERVICE, LABELS)
+    spec = unit.spec.spec
+    for name in ("predictor", "transformer", "explainer"):
+        component = getattr(spec, name)
+        if component is not None:
+            path = ("spec", name)
+            yield Metadata(component.annotations, Kind.ANNOTATION, Place.COMPONENT, (*path, "annotations"))
+            yield Metadata(component.labels, Kind.LABEL, Place.COMPONENT, (*path, "labels"))
+
+
+def odd_in_others(entry: Entry) -> Iterator[Diagnostic]:
+    """Annotations of a runtime, Secret or ServiceAccount that do nothing."""
+    for path, place in PLACES.get(entry.ref.kind, ()):
+        keys = mapping(mapping(entry.document.value.get(path[0])).get(path[1]))
+        for odd in odd_keys(keys, Kind.ANNOTATION, place, None):
+            span = entry.document.key_span((*path, odd.key))
+            yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=entry.ref)

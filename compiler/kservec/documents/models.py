@@ -1,0 +1,93 @@
+"""Models: a JSON value becomes a pydantic model, or located diagnostics.
+
+Words pydantic's complaints in the terms of the schema checks, so that users meet one set of codes. Never quotes values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from kservec.core.diagnostics import Diagnostic, ObjectRef, Reject, Span
+from kservec.core.faults import ENUM, PATTERN, RANGE, REQUIRED, TYPE, UNKNOWN_FIELD, field_path
+from kservec.core.spelling import closest
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json, Path
+    from kservec.core.unit import Source
+
+M = TypeVar("M", bound=BaseModel)
+
+CODES = {
+    "extra_forbidden": UNKNOWN_FIELD,
+    "literal_error": ENUM,
+    "missing": REQUIRED,
+    "string_pattern_mismatch": PATTERN,
+    "string_too_short": RANGE,
+}
+"""pydantic's kind of error -> ours; all others are about types."""
+
+
+class Spot(NamedTuple):
+    """Where a value stands: its object, the document, and the path inside it."""
+
+    subject: ObjectRef
+    source: Source
+    at: Path = ()
+
+    def span(self, path: Path, *, at_key: bool = False) -> Span:
+        """The text of the value, or of the key, at a path below this spot."""
+        written = self.source.written(self.at + path)
+        return self.source.document.key_span(written) if at_key else self.source.document.span(written)
+
+
+def read_model(model: type[M], value: Json, spot: Spot) -> M:
+    """The model of a value.
+
+    Raises:
+        Reject: the value does not fit the model; each misfit is located.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise Reject(*misfits(error, model, spot)) from None
+
+
+def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Iterator[Diagnostic]:
+    """The errors of pydantic as diagnostics.
+
+    A `loc` may end in names that are no steps; the span is then that of the last one that is.
+    """
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        path = tuple(problem["loc"])
+        name, shown = str(path[-1]) if path else "", field_path(spot.at + path)
+        code = CODES.get(problem["type"], TYPE)
+        if code is UNKNOWN_FIELD:
+            near = closest(name, field_names(model))
+            message, hint = f"unknown field {shown}", f"did you mean {near}?" if near else ""
+        elif code is REQUIRED:
+            message, hint = f"{shown} is missing", f"add {name}"
+        else:
+            message, hint = f"{shown}: {problem['msg'][:1].lower()}{problem['msg'][1:]}", ""
+        span = spot.span(path, at_key=code is UNKNOWN_FIELD)
+        yield Diagnostic(code=code, message=message, span=span, help=hint, subject=spot.subject)
+
+
+def field_names(model: type[BaseModel]) -> set[str]:
+    """The names of the fields of a model and of the models in it, as they are written in YAML."""
+    names: set[str] = set()
+    for name, field in model.model_fields.items():
+        names.add(field.alias or name)
+        for inner in models_in(field.annotation):
+            names |= field_names(inner)
+    return names
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)

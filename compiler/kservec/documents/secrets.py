@@ -1,0 +1,194 @@
+"""Secrets by shape: which keys a Secret has or will have, and the few plain settings that KServe copies out of it.
+
+Reads Secrets, ExternalSecrets and SealedSecrets. Of values, only those of the plain settings that it is told of and the
+`ENTRY_FIELDS` of storage entries leave this module; everything else is dropped where it is decoded.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.cluster import ENTRY_FIELDS, Secret
+from kservec.core.diagnostics import Code, Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import Span
+    from kservec.core.tree import Json
+    from kservec.documents.entries import Entry
+
+NOT_BASE64 = Code(
+    "secret/not-base64",
+    Severity.ERROR,
+    "a value of a Secret that is no base64",
+    "The values under `data` of a Secret are base64. Plain text belongs under `stringData`.",
+)
+KEYS_UNKNOWN = Code(
+    "secret/keys-unknown",
+    Severity.NOTE,
+    "an ExternalSecret whose keys are not written down",
+    "`dataFrom` and `templateFrom` take keys from elsewhere, so it cannot be seen what the Secret will hold. If a "
+    "service uses it, declare its keys in a Cluster document.",
+)
+
+
+class Content(NamedTuple):
+    """What a document says about a Secret: its text by key, None where that is unknown. `complete`: no further keys.
+
+    It holds secret values and never leaves this module.
+    """
+
+    name: str
+    annotations: Mapping[str, str]
+    texts: Mapping[str, str | None]
+    complete: bool = True
+
+
+def read_secret(entry: Entry, plain: frozenset[str]) -> tuple[Secret, list[Diagnostic]]:
+    """The Secret that a document is or leads to, by shape. `plain` are the keys whose values are no secrets."""
+    content, found = READERS[entry.ref.kind](entry)
+    secret = Secret(
+        namespace=entry.ref.namespace,
+        name=content.name,
+        keys=frozenset(content.texts),
+        annotations=content.annotations,
+        settings={k: text for k, text in content.texts.items() if k in plain and text is not None},
+        entries=dict(storage_entries(content.texts)),
+        complete=content.complete,
+        span=name_span(entry),
+    )
+    return secret, found
+
+
+def of_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
+    """The content of a Secret; `stringData` wins over `data`, as in the API server."""
+    body, document = entry.document.value, entry.document
+    found = []
+    contents: dict[str, str | None] = {}
+    for key, encoded in (body.get("data") or {}).items():
+        contents[key] = decoded(encoded)
+        if contents[key] is None:
+            found.append(
+                Diagnostic(
+                    code=NOT_BASE64,
+                    message=f"the value of {key} in {entry.ref} is no base64",
+                    span=document.key_span(("data", key)),
+                    help="encode it, or move it to stringData",
+                    subject=entry.ref,
+                )
+            )
+    contents |= body.get("stringData") or {}
+    return Content(entry.ref.name, texts(metadata_of(body).get("annotations")), contents), found
+
+
+def of_sealed_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
+    """What a SealedSecret will become: its encrypted keys, and those of its template.
+
+    Sealed Secrets: pkg/apis/sealedsecrets/v1alpha1/types.go, SealedSecretSpec
+    """
+    spec = mapping(entry.document.value.get("spec"))
+    template = mapping(spec.get("template"))
+    contents = {**dict.fromkeys(mapping(spec.get("encryptedData"))), **template_texts(template)}
+    return Content(entry.ref.name, texts(metadata_of(template).get("annotations")), contents), []
+
+
+def of_external_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
+    """What an ExternalSecret will create.
+
+    A template replaces the fetched keys unless it says Merge; without a template the Secret inherits the annotations.
+    External Secrets: pkg/controllers/externalsecret/externalsecret_controller_template.go
+    """
+    body = entry.document.value
+    spec = mapping(body.get("spec"))
+    target = mapping(spec.get("target"))
+    template = mapping(target.get("template"))
+    fetched = {d["secretKey"]: None for d in sequence(spec.get("data")) if isinstance(mapping(d).get("secretKey"), str)}
+    made = template_texts(template)
+    replaces = bool(made or template.get("templateFrom")) and template.get("mergePolicy") != "Merge"
+    complete = not template.get("templateFrom") and (replaces or not spec.get("dataFrom"))
+    annotations = texts(metadata_of(template or body).get("annotations"))
+    name = texts(target).get("name") or entry.ref.name
+    content = Content(name, annotations, made if replaces else {**fetched, **made}, complete)
+    return content, [] if complete else [unknown_keys(entry)]
+
+
+def unknown_keys(entry: Entry) -> Diagnostic:
+    """The note that not all keys of a Secret can be seen."""
+    return Diagnostic(
+        code=KEYS_UNKNOWN,
+        message=f"not all keys of the Secret that {entry.ref} creates are written down",
+        span=entry.document.span(("spec",)),
+        help="declare them under `secrets` of a Cluster document if a service uses the Secret",
+        subject=entry.ref,
+    )
+
+
+READERS = {"Secret": of_secret, "SealedSecret": of_sealed_secret, "ExternalSecret": of_external_secret}
+"""Kind -> what reads its content."""
+
+
+def name_span(entry: Entry) -> Span:
+    """Where the name of an object is written."""
+    return entry.document.span(("metadata", "name"))
+
+
+def storage_entries(contents: Mapping[str, str | None]) -> Iterator[tuple[str, dict[str, str] | None]]:
+    """The keys that hold storage settings, reduced to their plain fields; None for those whose content is unknown.
+
+    KServe: pkg/credentials/service_account_credentials.go, CreateStorageSpecSecretEnvs
+    """
+    for key, text in contents.items():
+        if text is None:
+            yield key, None
+        elif (fields := json_texts(text)) is not None:
+            yield key, {name: fields[name] for name in ENTRY_FIELDS if name in fields}
+
+
+def json_texts(text: str) -> dict[str, str] | None:
+    """The map of texts that a JSON text holds; None if it holds anything else. A null is empty text, as in Go."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        fields = json.loads(text)
+    except ValueError:
+        return None
+    fields = {name: "" if value is None else value for name, value in fields.items()}
+    return fields if all(isinstance(value, str) for value in fields.values()) else None
+
+
+def decoded(encoded: str) -> str | None:
+    """Base64 as text; None if it is none. Line breaks do not count, as in Go's decoder."""
+    try:
+        raw = b64decode(encoded.replace("\n", "").replace("\r", ""), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw.decode(errors="replace")
+
+
+def template_texts(template: Mapping[str, Json]) -> dict[str, str | None]:
+    """The data of a template: plain text is known, a text with placeholders is not."""
+    written = mapping(template.get("data"))
+    return {key: text if isinstance(text, str) and "{{" not in text else None for key, text in written.items()}
+
+
+def metadata_of(body: Json) -> Mapping[str, Json]:
+    """The `metadata` of an object, or of a template."""
+    return mapping(body.get("metadata"))
+
+
+def mapping(value: Json) -> Mapping[str, Json]:
+    """The value if it is a map, else an empty one: kinds of other projects are read without a schema."""
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: Json) -> Iterable[Json]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else ()
+
+
+def texts(value: Json) -> dict[str, str]:
+    """The text values of a map."""
+    return {key: text for key, text in mapping(value).items() if isinstance(text, str)}

@@ -1,0 +1,1 @@
+"""Ways of letting a service be reached: one file each."""

@@ -1,0 +1,223 @@
+"""Exposure by the Gateway API: an HTTPRoute for each component and one for the service as a whole.
+
+KServe: reconcilers/ingress/httproute_reconciler.go
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
+from kservec.core.domains import SECTION, additional_hosts, is_cluster_local, service_host, service_path, service_url
+from kservec.core.effects import without_effect
+from kservec.core.intents import CanaryIntent
+from kservec.core.names import SERVICE_PORT, predictor_name
+from kservec.core.objects import Metadata, route_metadata, service_object
+from kservec.core.registry import Exposed, Style, StyleTrait
+from kservec.core.services import entry_component, is_grpc
+from kservec.core.tree import Layer, Origin, Tree
+from kservec.core.unit import Mode, Role, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.bundle import Manifest
+    from kservec.core.env import Env
+    from kservec.core.platform import PlatformConfig
+    from kservec.core.tree import Json
+    from kservec.core.unit import Component, Unit
+
+NAME = "gateway_api"
+MADE = Origin(Layer.KSERVE_DEFAULT, NAME)
+GROUP = "gateway.networking.k8s.io"
+API_VERSION, KIND = f"{GROUP}/v1", "HTTPRoute"
+DEFAULT_TIMEOUT = 60
+MAX_PART = 99_999
+"""The greatest number in one part of a Gateway API duration."""
+
+EVERYTHING = "^/.*$"
+EXPLAIN = r"^/v1/models/[\w-]+:explain$"
+EXPLAIN_BELOW_PATH = r"(/v1/models/[\w-]+:explain)$"
+GRPC_MATCH = {
+    "path": {"type": "RegularExpression", "value": r"^/inference\.GRPCInferenceService/.*$"},
+    "headers": [{"type": "RegularExpression", "name": "content-type", "value": "^application/grpc.*"}],
+}
+
+KIND_ABSENT = Code(
+    "exposure/kind-absent",
+    Severity.ERROR,
+    "the cluster lacks the kind that routes are made of",
+    "KServe's configuration asks for the Gateway API (enableGatewayApi), but HTTPRoute is declared absent.",
+)
+GATEWAY_UNDECLARED = Code(
+    "exposure/gateway-undeclared",
+    Severity.WARNING,
+    "routes refer to a Gateway that nothing declares",
+    "The Gateway named by kserveIngressGateway is in none of the platform's documents. Routes are written all the "
+    "same; if there is no such Gateway in the cluster, they lead nowhere.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routes:
+    """What the routes of a service share.
+
+    `weights` are the share of the stable backend, under an empty name, and of each canary's Service; none where traffic
+    is not split.
+    """
+
+    unit: Unit
+    platform: PlatformConfig
+    metadata: Metadata
+    weights: tuple[tuple[str, int], ...] = ()
+
+    def route(self, name: str, hosts: list[str], rules: list[Json]) -> Manifest:
+        """One HTTPRoute, attached to the Gateway of KServe's configuration."""
+        namespace, _, gateway = self.platform.ingress.kserve_ingress_gateway.partition("/")
+        parent = {"group": GROUP, "kind": "Gateway", "namespace": namespace, "name": gateway}
+        spec = Tree.of({"parentRefs": [parent], "hostnames": hosts, "rules": rules}, MADE)
+        return service_object(ObjectRef(API_VERSION, KIND, self.unit.namespace, name), self.metadata, spec)
+
+    def rule(self, match: Json, component: Component, port: int = SERVICE_PORT) -> Json:
+        """A rule that sends what matches to a port of a component's Service."""
+        unit = self.unit
+        backend = {"kind": "Service", "name": component.name, "namespace": unit.namespace, "port": port}
+        shares = [{**backend, "name": name or component.name, "weight": weight} for name, weight in self.weights]
+        rule: dict[str, Json] = {
+            "matches": [match],
+            "filters": [service_headers(unit)],
+            "backendRefs": shares or [backend],
+        }
+        if not self.platform.ingress.disable_http_route_timeout:
+            rule["timeouts"] = {"request": duration(component.extension.timeout)}
+        return rule
+
+    def component_rules(self, component: Component) -> list[Json]:
+        """The rules for all requests to a component: gRPC apart from the rest where its Service has ports for both."""
+        grpc = next((p.port for p in component.ports if is_grpc(p)), 0)
+        http = next((p.port for p in component.ports if not is_grpc(p)), 0)
+        if grpc and http:
+            return [self.rule(GRPC_MATCH, component, grpc), self.rule(matches(EVERYTHING), component, http)]
+        return [self.rule(matches(EVERYTHING), component)]
+
+
+def matches(expression: str) -> Json:
+    """A match of a path by a regular expression."""
+    return {"path": {"type": "RegularExpression", "value": expression}}
+
+
+def service_headers(unit: Unit) -> Json:
+    """The filter that tells a server which service a request was for."""
+    names = {"KServe-Isvc-Name": unit.name, "KServe-Isvc-Namespace": unit.namespace}
+    headers = [{"name": k, "value": v} for k, v in names.items()]
+    return {"type": "RequestHeaderModifier", "requestHeaderModifier": {"set": headers}}
+
+
+def duration(seconds: int | None) -> str:
+    """A request's time limit as the Gateway API writes it: seconds, or hours and less where those are too many."""
+    seconds = DEFAULT_TIMEOUT if seconds is None else seconds
+    if seconds <= MAX_PART:
+        return f"{seconds}s"
+    hours, rest = divmod(seconds, 3600)
+    return f"{hours}h{rest // 60}m{rest % 60}s"
+
+
+def canary_weights(unit: Unit) -> tuple[tuple[str, int], ...]:
+    """The stable predictor's share, under an empty name, and each canary's. KServe: applyCanaryWeights."""
+    shares = [(c.name, i.percent) for c in unit.components for i in c.peek(CanaryIntent) if i.name]
+    return (("", 100 - sum(percent for _, percent in shares)), *shares) if shares else ()
+
+
+def selects(unit: Unit, env: Env) -> bool:
+    """Whether the platform routes by the Gateway API and the service is to be reached from outside."""
+    platform = env.platform
+    by_gateway = unit.mode is Mode.STANDARD and platform.ingress.enable_gateway_api
+    return by_gateway and not is_cluster_local(unit, platform)
+
+
+def render(unit: Unit, env: Env) -> Exposed:
+    """The routes of a service.
+
+    Raises:
+        Reject: the cluster has no HTTPRoute, or a template of the configuration gives no host name or path.
+    """
+    platform = env.platform
+    if not platform.has(API_VERSION, KIND):
+        raise Reject(finding(unit, KIND_ABSENT, f"{unit.ref} needs HTTPRoute, which the cluster lacks", ("metadata",)))
+    routes = Routes(unit=unit, platform=platform, metadata=route_metadata(unit, platform), weights=canary_weights(unit))
+    top, found = service_route(routes)
+    manifests = (*component_routes(routes), top)
+    return Exposed(manifests, (*undeclared_gateway(env), *found, *unused_timeouts(unit, platform)))
+
+
+def component_routes(routes: Routes) -> Iterator[Manifest]:
+    """A route for each component. The predictor's has a name that its `name` does not change; only it splits traffic.
+
+    KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
+    """
+    whole = replace(routes, weights=())
+    for role in Role:
+        component = routes.unit.component(role)
+        if component is not None:
+            stable = role is Role.PREDICTOR
+            name = predictor_name(routes.unit.name) if stable else component.name
+            rules = (routes if stable else whole).component_rules(component)
+            yield routes.route(name, [service_host(routes.unit, routes.platform, name)], rules)
+
+
+def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
+    """The route of the service as a whole. KServe: createRawTopLevelHTTPRoute."""
+    unit, platform = routes.unit, routes.platform
+    own = service_host(unit, platform, unit.name)
+    further, found = additional_hosts(platform, own)
+    hosts = [own, *further]
+    entry, explainer = entry_component(unit), unit.component(Role.EXPLAINER)
+    rules = [routes.rule(matches(EXPLAIN), explainer)] if explainer is not None else []
+    rules += routes.component_rules(entry)
+    if platform.ingress.path_template:
+        hosts.append(platform.ingress.ingress_domain)
+        path = service_path(unit, platform)
+        if explainer is not None:
+            rules.append(routes.rule(matches(f"{path}{EXPLAIN_BELOW_PATH}"), explainer))
+        rules.append(routes.rule(matches(f"{path}/"), entry))
+    return routes.route(unit.name, hosts, rules), found
+
+
+def unused_timeouts(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]:
+    """Warnings about timeouts where the platform keeps them out of routes."""
+    if platform.ingress.disable_http_route_timeout:
+        for component in unit.components:
+            if component.extension.timeout is not None:
+                path = (*component.path, "timeout")
+                yield without_effect(unit, path, "the platform keeps timeouts out of routes (disableHTTPRouteTimeout)")
+
+
+def undeclared_gateway(env: Env) -> tuple[Diagnostic, ...]:
+    """The warning about a Gateway that no document declares; the same for every service, so it names none."""
+    namespace, _, name = env.platform.ingress.kserve_ingress_gateway.partition("/")
+    if (namespace, name) in env.cluster.gateways:
+        return ()
+    section = env.platform.texts.get(SECTION)
+    return (
+        Diagnostic(
+            code=GATEWAY_UNDECLARED,
+            message=f"no document declares the Gateway {namespace}/{name} that kserveIngressGateway names",
+            span=section.span if section else None,
+            help="add the Gateway to the platform's documents, or list it in the Cluster document",
+        ),
+    )
+
+
+def url(unit: Unit, env: Env) -> str:
+    """The URL that KServe writes into the status."""
+    return service_url(unit, env.platform)
+
+
+STYLE = Style(
+    name=NAME,
+    selects=selects,
+    render=render,
+    url=url,
+    traits=frozenset({StyleTrait.WEIGHTS, StyleTrait.PATHS, StyleTrait.GRPC, StyleTrait.TIMEOUTS}),
+)

@@ -1,0 +1,36 @@
+"""No exposure: services that stay inside the cluster get no route.
+
+KServe: reconcilers/ingress/{kube_ingress,httproute}_reconciler.go, Reconcile (isInternal, disableIngressCreation)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.core.domains import is_cluster_local, service_host
+from kservec.core.registry import Exposed, Style
+from kservec.core.services import entry_address
+from kservec.core.unit import Mode
+
+if TYPE_CHECKING:
+    from kservec.core.env import Env
+    from kservec.core.unit import Unit
+
+
+def selects(unit: Unit, env: Env) -> bool:
+    """Whether label, domain or configuration keep the service inside."""
+    return unit.mode is Mode.STANDARD and is_cluster_local(unit, env.platform)
+
+
+def render(unit: Unit, env: Env) -> Exposed:
+    """Nothing, but the host name must still be one: KServe writes it into the status."""
+    service_host(unit, env.platform, unit.name)
+    return Exposed()
+
+
+def url(unit: Unit, env: Env) -> str:
+    """The address of the transformer or predictor inside the cluster."""
+    return entry_address(unit, env.platform.cluster_domain)
+
+
+STYLE = Style(name="none", selects=selects, render=render, url=url)

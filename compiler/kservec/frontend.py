@@ -1,0 +1,203 @@
+"""Frontend: documents become the shared values of a run and one Unit per object to compile.
+
+Decides what each kind of document is for: compiled, part of the target cluster, or context. Knows no rule of any kind:
+structure is the schemas' business, KServe's defaulting and validation are admission's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kservec.admission.admit import admit_inferenceservice
+from kservec.admission.servingruntime import admit_runtimes
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, has_errors
+from kservec.core.env import Env
+from kservec.core.names import STOP
+from kservec.core.unit import Source, Unit
+from kservec.documents.catalog import read_catalog
+from kservec.documents.cluster import read_cluster
+from kservec.documents.configuration import read_platform
+from kservec.documents.entries import OWN_GROUP, Entry, Rank, checked, entries_of, twice
+from kservec.documents.facts import read_facts
+from kservec.documents.metadata import odd_in_others, odd_in_service
+from kservec.documents.models import Spot, read_model
+from kservec.spec.cluster import KIND as CLUSTER
+from kservec.spec.inferenceservice import InferenceService
+
+if TYPE_CHECKING:
+    from kservec.core.catalog import Catalog
+    from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Plugs
+    from kservec.core.schema import Schemas
+    from kservec.core.source import Document
+
+NAMES_SHOWN = 6
+CACHES = ("LocalModelNamespaceCache", "LocalModelCache")
+"""The kinds of local model caches in the order in which KServe looks for a model."""
+
+CONTEXT = Code(
+    "input/context",
+    Severity.NOTE,
+    "documents of the input that are not output",
+    "kservec writes what its specs lead to. Other documents of the input (Secrets, ServiceAccounts, runtimes, plain "
+    "manifests) are read as part of the target cluster where they matter, and are applied by whoever owns them.",
+)
+NO_GRAPHS = Code("inferencegraph/not-implemented", Severity.ERROR, "an InferenceGraph cannot be compiled yet")
+NO_LLMS = Code("llminferenceservice/not-implemented", Severity.ERROR, "an LLMInferenceService cannot be compiled yet")
+NO_TRAINED_MODELS = Code("trainedmodel/not-implemented", Severity.ERROR, "a TrainedModel cannot be compiled yet")
+NO_CACHES = Code("localmodelcache/not-implemented", Severity.ERROR, "a LocalModelCache cannot be compiled yet")
+NO_NAMESPACE_CACHES = Code(
+    "localmodelnamespacecache/not-implemented", Severity.ERROR, "a LocalModelNamespaceCache cannot be compiled yet"
+)
+
+NOT_IMPLEMENTED = {
+    "InferenceGraph": NO_GRAPHS,
+    "LLMInferenceService": NO_LLMS,
+    "TrainedModel": NO_TRAINED_MODELS,
+    "LocalModelCache": NO_CACHES,
+    "LocalModelNamespaceCache": NO_NAMESPACE_CACHES,
+}
+"""Kinds that lead to output but cannot be compiled yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the caller says about the target.
+
+    `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`).
+    """
+
+    absent: tuple[str, ...] = ()
+    kserve_version: str = "0.21"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """What the passes start from. `context` are documents of the input that are not compiled, in their order."""
+
+    env: Env
+    units: tuple[Unit, ...] = ()
+    context: tuple[Document, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in rank and are told apart by name
+    specs: Sequence[Document],
+    platform: Sequence[Document],
+    builtin: Sequence[Document],
+    options: Options,
+    schemas: Schemas,
+    plugs: Plugs,
+) -> Front:
+    """Everything that the passes need, and what is wrong with the documents.
+
+    Args:
+        specs: the user's documents; they override all others.
+        platform: documents that describe the target cluster; later ones override earlier ones.
+        builtin: the catalog that ships with kservec.
+        options: what the caller says about the target cluster.
+        schemas: the structure of every kind.
+        plugs: the storage schemes, scalers and so on of this run.
+    """
+    ranked = ((builtin, Rank.BUILTIN), (platform, Rank.PLATFORM), (specs, Rank.INPUT))
+    entries, found = checked((e for docs, rank in ranked for e in entries_of(docs, rank, schemas)), schemas)
+    env, faults = read_env(entries, options, schemas, plugs)
+    own = [entry for entry in entries if entry.rank is Rank.INPUT]
+    found += [*faults, *twice(own)]
+    units: list[Unit] = []
+    for entry in sorted(own, key=lambda entry: entry.ref):
+        unit, judged = read_unit(entry, env)
+        found += judged
+        units += [unit] if unit is not None else []
+    context = [entry for entry in own if not is_compiled(entry)]
+    found += [*context_notes(context), *(odd for entry in context for odd in odd_in_others(entry))]
+    return Front(env=env, units=tuple(units), context=tuple(e.document for e in context), diagnostics=tuple(found))
+
+
+def read_env(
+    entries: Sequence[Entry], options: Options, schemas: Schemas, plugs: Plugs
+) -> tuple[Env, list[Diagnostic]]:
+    """The values that all units of a run share."""
+    own = (entry for entry in entries if entry.ref.group == OWN_GROUP and entry.ref.kind == CLUSTER)
+    facts, found = read_facts(own, plugs.secret_settings)
+    config_maps = [entry for entry in entries if entry.ref.kind == "ConfigMap" and entry.ref.group == ""]
+    cluster, cluster_faults = read_cluster(entries, facts, plugs.secret_settings)
+    catalog, catalog_faults = read_catalog(entries, schemas)
+    platform = read_platform(config_maps, facts, options.absent)
+    env = Env(plugs=plugs, schemas=schemas, platform=platform, catalog=catalog, cluster=cluster)
+    return env, [*found, *cluster_faults, *catalog_faults, *judge_runtimes(entries, catalog, platform)]
+
+
+def judge_runtimes(entries: Iterable[Entry], catalog: Catalog, platform: PlatformConfig) -> Sequence[Diagnostic]:
+    """What KServe would say to the user's runtimes in a cluster that has the others."""
+    documents = [entry.document for entry in entries if entry.rank is Rank.INPUT]
+    own = {document: runtime for runtime in catalog.runtimes if (document := runtime.document) in documents}
+    existing = [runtime for runtime in catalog.runtimes if runtime.document not in own]
+    try:
+        return admit_runtimes([own[document] for document in documents if document in own], existing, platform)
+    except Reject as reject:
+        return reject.diagnostics
+
+
+def is_compiled(entry: Entry) -> bool:
+    """Whether a document of the input leads to output."""
+    return entry.is_kserve and (entry.ref.kind == "InferenceService" or entry.ref.kind in NOT_IMPLEMENTED)
+
+
+def read_unit(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
+    """The Unit of a document that is compiled; None for other documents, and for those that are refused."""
+    if not entry.is_kserve:
+        return None, ()
+    if (code := NOT_IMPLEMENTED.get(entry.ref.kind)) is not None:
+        message = f"{entry.ref} cannot be compiled: this version of kservec does not know how"
+        span = entry.document.span(("kind",))
+        return None, (Diagnostic(code=code, message=message, span=span, subject=entry.ref),)
+    if entry.ref.kind != "InferenceService":
+        return None, ()
+    try:
+        return read_inferenceservice(entry, env)
+    except Reject as reject:
+        return None, reject.diagnostics
+
+
+def read_inferenceservice(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
+    """The Unit of an InferenceService.
+
+    Raises:
+        Reject: the platform's configuration cannot be used, or a value does not fit the model.
+    """
+    ref, document = entry.ref, entry.document
+    value = env.schemas.with_defaults(document.value, ref.api_version, ref.kind)
+    if value["metadata"].get("namespace") != ref.namespace:
+        value = {**value, "metadata": {**value["metadata"], "namespace": ref.namespace}}
+    caches = [cache for kind in CACHES for cache in env.cluster.others.get(kind, ())]
+    admitted = admit_inferenceservice(document, value, env.platform, env.plugs, caches)
+    if has_errors(admitted.diagnostics):
+        return None, admitted.diagnostics
+    source = Source(document=document, moved=admitted.moved)
+    spec = read_model(InferenceService, admitted.value, Spot(ref, source))
+    annotations = spec.metadata.annotations
+    unit = Unit(
+        ref=ref,
+        source=source,
+        spec=spec,
+        mode=admitted.mode,
+        labels=spec.metadata.labels,
+        annotations=annotations,
+        stopped=annotations.get(STOP, "").lower() == "true",
+    )
+    return unit, (*admitted.diagnostics, *odd_in_service(unit, env.platform))
+
+
+def context_notes(context: Iterable[Entry]) -> Iterator[Diagnostic]:
+    """One note per file that holds documents which are not output."""
+    files: dict[str, list[Entry]] = {}
+    for entry in context:
+        files.setdefault(entry.document.file, []).append(entry)
+    for file, entries in sorted(files.items()):
+        names = [str(entry.ref) for entry in entries]
+        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        message = f"read, but not output: {', '.join(names[:NAMES_SHOWN])}{rest}"
+        yield Diagnostic(code=CONTEXT, message=message, span=Span(file))

@@ -1,0 +1,1 @@
+"""The rendered tree: which object goes into which file, and which files are the compiler's own."""

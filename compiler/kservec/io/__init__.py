@@ -1,0 +1,1 @@
+"""The only package that opens, lists, writes, renames or deletes."""

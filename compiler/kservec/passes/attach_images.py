@@ -1,0 +1,63 @@
+"""attach_images: models that come as container images.
+
+They come after the sidecars, as in KServe, so the agent does not see what a modelcar changes in its pod.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kservec.core.intents import ModelIntent
+from kservec.core.model_request import Changed, ModelRequest, change_pods
+from kservec.core.model_uri import settled_scheme
+from kservec.core.mounts import model_readers
+from kservec.core.names import MODEL_PATH
+from kservec.core.registry import Placement
+from kservec.core.unit import Step
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.env import Env
+    from kservec.core.tree import Tree
+    from kservec.core.unit import Component, Unit
+
+
+def attach_images(unit: Unit, env: Env) -> Step:
+    """Bring the single models that come as images into the pods of each component.
+
+    Takes:   ModelIntent
+    Writes:  pods: containers, init containers, volumes, mounts, variables
+    Reports: storage/*
+    KServe:  storage_initializer_injector.go, InjectModelcar
+    """
+    found: list[Diagnostic] = []
+    components: list[Component] = []
+    for component in unit.components:
+        intents, equipped = component.take(ModelIntent)
+        for intent in intents:
+            request = ModelRequest(unit=unit, component=equipped, intent=intent, env=env)
+            equipped, more = change_pods(equipped, partial(attach_image, request))
+            found.extend(more)
+        components.append(equipped)
+    return Step(unit.with_components(tuple(components)), tuple(found))
+
+
+def attach_image(request: ModelRequest, pod: Tree) -> Changed:
+    """A pod with one model from an image.
+
+    Raises:
+        Reject: no container reads it, or its path is taken.
+    """
+    uri, scheme = settled_scheme(request.intent.sources[0].uri, request.env)
+    if scheme is None or scheme.attach is None:
+        return Changed(pod)
+    placement = Placement(
+        uri=uri,
+        mount_path=MODEL_PATH,
+        origin=request.origin,
+        subject=request.unit.ref,
+        targets=model_readers(pod, request.origin, request.unit.ref),
+        read_only=request.intent.read_only,
+    )
+    return Changed(*scheme.attach(pod, placement, request.env))

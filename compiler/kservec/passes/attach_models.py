@@ -1,0 +1,172 @@
+"""attach_models: models come into pods, by volume or by download.
+
+Decides for each model whether it is mounted, downloaded or left to `attach_images`, and which containers read it. How a
+kind of storage is mounted, and how the download container is made, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.ca_bundle import namespace_copy
+from kservec.core.cni_user import with_cni_user
+from kservec.core.containers import find, variable
+from kservec.core.diagnostics import Code, Reject, Severity
+from kservec.core.intents import ModelIntent, PullerIntent
+from kservec.core.model_request import Changed, ModelRequest, change_pods
+from kservec.core.model_uri import ANY_SCHEME, is_supported, settled_scheme, unknown_scheme
+from kservec.core.mounts import model_readers
+from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
+from kservec.core.node_cache import cached_uri
+from kservec.core.registry import Delivery, Placement
+from kservec.core.storage_initializer import Download, add_download, settings
+from kservec.core.storage_uris import attach_list
+from kservec.core.unit import Mode, Step, finding
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.env import Env
+    from kservec.core.registry import Scheme
+    from kservec.core.tree import Tree
+    from kservec.core.unit import Component, Unit
+
+VOLUME = "kserve-provision-location"
+URI_VARIABLE = "STORAGE_URI"
+
+TWO_PLACES = Code(
+    "storage/two-places",
+    Severity.ERROR,
+    "two places for one model",
+    "A model lies at storageUri, or at storage.path in the storage that storage.key names. Give one of the two; "
+    "storage.key and storage.parameters alone may stand beside storageUri, for its credentials.",
+)
+NOT_DOWNLOADED = Code(
+    "storage/not-downloaded",
+    Severity.WARNING,
+    "a model that is not downloaded",
+    "The agent of a multi-model server pulls models while it runs, and KServe downloads none before it starts.",
+)
+OWN_INITIALIZER = Code(
+    "storage/own-initializer",
+    Severity.NOTE,
+    "the pod brings its own storage initializer",
+    "The pod has an init container with the name storage-initializer. Bringing in the model, and mounting it, is left "
+    "to it and to the pod's own volumes.",
+)
+
+
+def attach_models(unit: Unit, env: Env) -> Step:
+    """Bring models into the pods of each component, and the platform's CA bundle into the namespace.
+
+    Takes:   ModelIntent, but for single models that come as images
+    Writes:  pods: volumes, mounts, init containers, the user of the storage initializer; ConfigMap global-ca-bundle
+    Reports: storage/*, secret/*, serviceaccount/not-declared, platform/ca-bundle, platform/configuration
+    KServe:  storage_initializer_injector.go, InjectStorageInitializer and CommonStorageInitialization
+    """
+    if unit.mode is Mode.MODELMESH:
+        return Step(unit)
+    settings(env.platform)
+    copy = namespace_copy(unit.namespace, env, unit.ref)
+    found: list[Diagnostic] = []
+    components = []
+    for component in unit.components:
+        equipped, more = with_models(component, unit, env)
+        components.append(equipped)
+        found.extend(more)
+    bundle = unit.bundle.add(copy) if copy is not None else unit.bundle
+    return Step(replace(unit, components=tuple(components), bundle=bundle), tuple(found))
+
+
+def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, list[Diagnostic]]:
+    """A component with the models that its intents ask for; lists come before a single model, as in KServe.
+
+    Raises:
+        Reject: a model cannot be had.
+    """
+    intents, component = component.take(ModelIntent)
+    singles = [i for i in intents if not i.several]
+    if len(singles) > 1:
+        raise Reject(finding(unit, TWO_PLACES, "storageUri and storage.path both say where the model lies", (),
+                             "remove one of the two", span=singles[-1].origin.span()))  # fmt: skip
+    found: list[Diagnostic] = []
+    for intent in sorted(intents, key=lambda i: not i.several):
+        request = ModelRequest(unit=unit, component=component, intent=intent, env=env)
+        component, more = attach_intent(request)
+        found.extend(more)
+    component, more = change_pods(component, lambda pod: Changed(*with_cni_user(pod, component.annotations, unit.ref)))
+    return component, [*found, *more]
+
+
+def attach_intent(request: ModelRequest) -> tuple[Component, tuple[Diagnostic, ...]]:
+    """The component with the models of one intent, or with the intent put back for `attach_images`."""
+    component = request.component
+    if request.intent.several:
+        if component.peek(PullerIntent):
+            return component, (not_downloaded(request),)
+        return change_pods(component, lambda pod: attach_list(pod, request))
+    source = request.intent.sources[0]
+    if not source.uri.startswith(ANY_SCHEME) and not is_supported(source.uri, request.env):
+        raise Reject(unknown_scheme(source.uri, request.env, source.origin, request.unit.ref))
+    uri, scheme = settled_scheme(source.uri, request.env)
+    cached = cached_uri(source.uri, component, request.unit.ref, request.env)
+    if scheme is not None and scheme.delivery is Delivery.IMAGE:
+        component = replace(component, intents=(*component.intents, request.intent))
+        if cached is None:
+            request.container_for(source.uri)
+            return component, ()
+    if cached is not None:
+        uri, scheme = cached, request.env.plugs.scheme(cached)
+    if component.peek(PullerIntent):
+        return component, (not_downloaded(request),)
+    return change_pods(component, lambda pod: attach_single(pod, uri, scheme, request))
+
+
+def attach_single(pod: Tree, uri: str, scheme: Scheme | None, request: ModelRequest) -> Changed:
+    """A pod with one model at the place where all servers look for it.
+
+    Raises:
+        Reject: the model cannot be had.
+    """
+    container, found = request.container_for(uri)
+    if pod.value.get("initContainers") and find(pod.value["initContainers"], STORAGE_INITIALIZER) is not None:
+        message = "the model is left to the pod's own init container storage-initializer"
+        return Changed(pod, (finding(request.unit, OWN_INITIALIZER, message, (), span=request.intent.origin.span()),))
+    readers = model_readers(pod, request.origin, request.unit.ref)
+    if scheme is not None and scheme.attach is not None:
+        placement = Placement(
+            uri=uri,
+            mount_path=MODEL_PATH,
+            origin=request.origin,
+            subject=request.unit.ref,
+            targets=readers,
+            read_only=request.intent.read_only,
+        )
+        pod, found = scheme.attach(pod, placement, request.env)
+    else:
+        wanted = Download(
+            arguments=(uri, MODEL_PATH),
+            volume=VOLUME,
+            path=MODEL_PATH,
+            holder=request.holder(pod),
+            read_only=request.intent.read_only,
+            storage=request.storage_key(),
+            container=container,
+            confidential=request.intent.confidential,
+        )
+        pod, more = add_download(pod, wanted, readers, request.env)
+        found = (*found, *more)
+    return Changed(with_local_path(pod, readers[0], request), found)
+
+
+def with_local_path(pod: Tree, server: str, request: ModelRequest) -> Tree:
+    """A pod whose own container finds the model's directory in the variable where it named the URI."""
+    if not variable(find(pod.value["containers"], server), URI_VARIABLE):
+        return pod
+    return pod.put(("containers", server, "env", URI_VARIABLE, "value"), MODEL_PATH, request.origin)
+
+
+def not_downloaded(request: ModelRequest) -> Diagnostic:
+    """The warning about a model of a multi-model server."""
+    message = "the model is not downloaded, for an agent pulls models while the server runs"
+    return finding(request.unit, NOT_DOWNLOADED, message, (), "leave the URI out", span=request.intent.origin.span())

@@ -1,0 +1,62 @@
+"""default_pods: what KServe's workload reconciler defaults in a pod before anything is injected into it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.containers import first_port
+from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
+from kservec.core.tree import Layer, Origin
+from kservec.core.unit import Mode, Step
+
+if TYPE_CHECKING:
+    from kservec.core.env import Env
+    from kservec.core.tree import Json, Tree
+    from kservec.core.unit import Unit
+
+DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "default_pods")
+PULL_POLICY = "IfNotPresent"
+PROBED = (KSERVE_CONTAINER, TRANSFORMER_CONTAINER)
+
+
+def default_pods(unit: Unit, env: Env) -> Step:
+    """Default the pods of a Standard unit: pull policy and readiness probe.
+
+    The other values that KServe writes here are those that the API server gives anyway, and are left to it.
+
+    Takes:   nothing
+    Writes:  pod
+    Reports: nothing
+    KServe:  reconcilers/deployment/deployment_reconciler.go, setDefaultPodSpec
+    """
+    del env
+    if unit.mode is not Mode.STANDARD:
+        return Step(unit)
+    return Step(unit.with_components(tuple(replace(c, pod=defaulted(c.pod)) for c in unit.components)))
+
+
+def defaulted(pod: Tree) -> Tree:
+    """A pod whose regular containers have what they lack; init containers are left alone."""
+    for container in pod.value["containers"]:
+        pod = pod.fill(("containers", container["name"]), missing(container), DEFAULTED)
+    return pod
+
+
+def missing(container: Json) -> dict[str, Json]:
+    """What a container lacks. A serving one waits for its first port to accept connections."""
+    lacking: dict[str, Json] = {"imagePullPolicy": PULL_POLICY}
+    if container["name"] in PROBED:
+        lacking["readinessProbe"] = port_probe(first_port(container))
+    return lacking
+
+
+def port_probe(port: int) -> Json:
+    """The probe that waits for a port to accept connections."""
+    return {
+        "tcpSocket": {"port": port},
+        "timeoutSeconds": 1,
+        "periodSeconds": 10,
+        "successThreshold": 1,
+        "failureThreshold": 3,
+    }

@@ -1,0 +1,119 @@
+"""expose: a Service for every component, and the routes of the exposure style that the platform asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Reject, Severity
+from kservec.core.domains import Owner, checked_ingress, host
+from kservec.core.effects import without_effect
+from kservec.core.intents import CanaryIntent, ExposeIntent
+from kservec.core.registry import StyleTrait
+from kservec.core.services import render_service, service_ports
+from kservec.core.unit import Mode, Step, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.env import Env
+    from kservec.core.registry import Style
+    from kservec.core.unit import Component, Unit
+
+NO_STYLE = Code(
+    "exposure/style-not-implemented",
+    Severity.ERROR,
+    "no exposure style fits",
+    "Nothing in this version of kservec exposes services of this deployment mode on such a platform.",
+)
+STYLE_AMBIGUOUS = Code(
+    "exposure/style-ambiguous",
+    Severity.ERROR,
+    "several exposure styles fit",
+    "Each service is exposed in exactly one way. Two styles claim this one, which is a mistake in one of them.",
+)
+
+
+def expose(unit: Unit, env: Env) -> Step:
+    """Give every component a Service and the unit its routes; a stopped unit gets neither.
+
+    Takes:   ExposeIntent, CanaryIntent
+    Writes:  component.ports, component.headless; Services, and the objects of the chosen style
+    Reports: exposure/invalid-domain, platform/configuration, exposure/style-not-implemented, exposure/style-ambiguous,
+             spec/without-effect; what the style reports
+    KServe:  reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler; reconcilers/ingress
+    """
+    wanted, unit = unit.take(ExposeIntent)
+    checked_ingress(env.platform)
+    standard = unit.mode is Mode.STANDARD
+    if standard:
+        check_component_hosts(unit, env)
+    if unit.stopped or not wanted:
+        return Step(without_canaries(unit))
+    style = choose_style(unit, env)
+    if standard:
+        unit = with_services(unit, env)
+    manifests, found = style.render(unit, env)
+    exposed = replace(unit, bundle=unit.bundle.add(*manifests))
+    return Step(without_canaries(exposed), (*found, *unmet(unit, style)))
+
+
+def check_component_hosts(unit: Unit, env: Env) -> None:
+    """Render each component's host name from the component's own metadata, as KServe does even where nothing uses it.
+
+    Raises:
+        Reject: one of them is no domain name.
+    """
+    for component in unit.components:
+        host(unit, env.platform, component.name, Owner.of(unit, component))
+
+
+def choose_style(unit: Unit, env: Env) -> Style:
+    """The style that selects itself.
+
+    Raises:
+        Reject: none does, or several do.
+    """
+    fitting = [s for s in env.plugs.styles if s.selects(unit, env)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        names = ", ".join(s.name for s in fitting)
+        raise Reject(finding(unit, STYLE_AMBIGUOUS, f"several exposure styles fit {unit.ref}: {names}", ("metadata",)))
+    raise Reject(finding(unit, NO_STYLE, f"nothing exposes {unit.ref}: no style fits mode {unit.mode}", ("metadata",)))
+
+
+def with_services(unit: Unit, env: Env) -> Unit:
+    """The unit with the ports of its components, and their Services."""
+    headless = env.platform.service.service_cluster_ip_none
+    components = tuple(replace(c, ports=service_ports(c), headless=headless) for c in unit.components)
+    services = (render_service(unit, c) for c in components)
+    return replace(unit, components=components, bundle=unit.bundle.add(*services))
+
+
+def without_canaries(unit: Unit) -> Unit:
+    """The unit without the shares of traffic, which the routes have taken into account."""
+    if not any(c.peek(CanaryIntent) for c in unit.components):
+        return unit
+    return unit.with_components(tuple(c.take(CanaryIntent)[1] for c in unit.components))
+
+
+def unmet(unit: Unit, style: Style) -> Iterator[Diagnostic]:
+    """Warnings about what the user asked of the routes and the style cannot do."""
+    for component in unit.components:
+        if component.extension.timeout is not None and StyleTrait.TIMEOUTS not in style.traits:
+            yield without_effect(unit, (*component.path, "timeout"), "routes on this platform have no time limit")
+        for canary in component.peek(CanaryIntent):
+            yield from unmet_share(unit, component, canary, style)
+
+
+def unmet_share(unit: Unit, component: Component, canary: CanaryIntent, style: Style) -> Iterator[Diagnostic]:
+    """The warning about a share of traffic that a canary does not get."""
+    if unit.mode is Mode.STANDARD and not canary.name:
+        path, hint = (*component.path, "canaryTrafficPercent"), "write spec.canary, or use the Knative mode"
+        yield without_effect(unit, path, "Standard mode does not split traffic by it", hint)
+    elif StyleTrait.WEIGHTS not in style.traits:
+        hint = "route by the Gateway API (enableGatewayApi)"
+        reason = f"the canary {canary.name} gets no traffic on this platform"
+        yield without_effect(unit, ("spec", "canary"), reason, hint)

@@ -1,0 +1,173 @@
+"""merge_pods: the runtime's pod and the user's become one; placeholders, image tag and the service's name are filled in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.containers import find, set_variable, uses_nvidia_gpu
+from kservec.core.diagnostics import Code, Reject, Severity
+from kservec.core.images import tagged_image
+from kservec.core.intents import RuntimeIntent
+from kservec.core.internal_annotations import settled
+from kservec.core.metadata import passed_on
+from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
+from kservec.core.placeholders import TemplateError, render_container
+from kservec.core.runtime_defaults import server_type
+from kservec.core.strategic import RUNTIME_POD_FIELDS, merge_container, merge_pod_spec
+from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
+from kservec.core.unit import Role, Step, finding
+
+if TYPE_CHECKING:
+    from kservec.core.catalog import Runtime
+    from kservec.core.env import Env
+    from kservec.core.tree import Json
+    from kservec.core.unit import Component, Unit
+
+NO_CONTAINERS = Code(
+    "runtime/no-containers",
+    Severity.ERROR,
+    "the runtime has no container to run",
+    "A runtime must have a container named kserve-container: the model's settings are laid over it.",
+)
+PLACEHOLDER = Code(
+    "runtime/placeholder",
+    Severity.ERROR,
+    "a placeholder cannot be filled in",
+    "Texts between {{ and }} in the serving container are Go templates over the service's metadata: .Name, .Namespace, "
+    ".Labels.key, .Annotations.key.",
+)
+BY = "merge_pods"
+DEFAULTED = Origin(Layer.KSERVE_DEFAULT, BY)
+SERVICE_NAME = "INFERENCE_SERVICE_NAME"
+
+
+def merge_pods(unit: Unit, env: Env) -> Step:
+    """Resolve every component's pod and final metadata.
+
+    Takes:   RuntimeIntent
+    Writes:  pod, labels, annotations; what annotations say about other intents
+    Reports: runtime/no-containers, runtime/placeholder
+    KServe:  components/predictor.go, buildPredictorResources and buildPodSpec
+    """
+    return Step(unit.with_components(tuple(settled(merged(unit, c, env)) for c in unit.components)))
+
+
+def merged(unit: Unit, component: Component, env: Env) -> Component:
+    """One component with its runtime merged in, if it has one."""
+    intents, component = component.take(RuntimeIntent)
+    if component.role is not Role.PREDICTOR:
+        return component
+    runtime = component.runtime
+    if runtime is not None and intents:
+        pod = runtime_pod(unit, component, runtime, intents[0])
+        component = with_runtime_metadata(replace(component, pod=pod), runtime, env)
+    else:
+        component = replace(component, pod=kserve_container_first(component.pod))
+    return replace(component, pod=named(component.pod, unit.name))
+
+
+def named(pod: Tree, service: str) -> Tree:
+    """The pod with the service's name as a variable in every container."""
+    for name in dict.fromkeys(c["name"] for c in pod.value["containers"]):
+        pod = set_variable(pod, name, SERVICE_NAME, service, DEFAULTED)
+    return pod
+
+
+def kserve_container_first(pod: Tree) -> Tree:
+    """A custom predictor's pod with the serving container in front.
+
+    KServe overwrites the first container with it, which loses a collocated transformer that was written first.
+    """
+    containers = pod.value["containers"]
+    serving = find(containers, KSERVE_CONTAINER)
+    if serving is None or serving is containers[0]:
+        return pod
+    others = [c for c in containers if c is not serving]
+    return pod.put(("containers",), [serving, *others], pod.sub("containers"))
+
+
+def with_runtime_metadata(component: Component, runtime: Runtime, env: Env) -> Component:
+    """The component with the runtime's labels and annotations below its own."""
+    annotations = (passed_on(runtime.spec.annotations, env.platform), runtime.origin("spec", "annotations"))
+    labels = (runtime.spec.labels, runtime.origin("spec", "labels"))
+    return replace(
+        component,
+        labels=Tree.union(labels, (component.labels.value, component.labels)),
+        annotations=Tree.union(annotations, (component.annotations.value, component.annotations)),
+    )
+
+
+def runtime_pod(unit: Unit, component: Component, runtime: Runtime, intent: RuntimeIntent) -> Tree:
+    """The merged pod of a model predictor.
+
+    Raises:
+        Reject: the runtime has no container to run, or a placeholder cannot be filled in.
+    """
+    theirs: Json = runtime.document.value["spec"]
+    serving = find(theirs.get("containers") or (), KSERVE_CONTAINER)
+    if serving is None:
+        message = f"runtime {runtime.name} has no container named {KSERVE_CONTAINER}"
+        raise Reject(finding(unit, NO_CONTAINERS, message, component.implementation, "correct the runtime, or name another"))
+    base = {k: theirs[k] for k in RUNTIME_POD_FIELDS if k in theirs}
+    ours = component.pod.value
+    value = merge_pod_spec(base, {k: v for k, v in ours.items() if k != "containers"})
+    pod = Tree.of(value, Layers(((ours, component.pod), (base, runtime.origin("spec")))))
+    container = rendered(unit, component, merge_container(serving, intent.container))
+    container = {**container, "image": image_of(runtime, intent, container)}
+    transformer = transformer_container(theirs, ours)
+    rest = [c for c in theirs["containers"] if c["name"] not in (KSERVE_CONTAINER, TRANSFORMER_CONTAINER)]
+    rest += [c for c in ours.get("containers") or () if c["name"] != TRANSFORMER_CONTAINER]
+    beside = [rendered(unit, component, transformer)] if transformer is not None else []
+    pod = pod.put(("containers",), [container, *beside, *rest], Layers(((ours, component.pod), (theirs, runtime.origin("spec")))))
+    return with_origins(pod, runtime, intent, serving)
+
+
+def transformer_container(theirs: Json, ours: Json) -> Json | None:
+    """The collocated transformer: the user's laid over the runtime's, or whichever there is."""
+    base = find(theirs.get("containers") or (), TRANSFORMER_CONTAINER)
+    own = find(ours.get("containers") or (), TRANSFORMER_CONTAINER)
+    if base is not None and own is not None:
+        return merge_container(base, own)
+    return own if base is None else base
+
+
+def with_origins(pod: Tree, runtime: Runtime, intent: RuntimeIntent, serving: Json) -> Tree:
+    """The pod with notes of where the serving container's values come from."""
+    at = ("containers", pod.value["containers"][0]["name"])
+    theirs = runtime.origin("spec", "containers", runtime.document.value["spec"]["containers"].index(serving))
+    pod = pod.note(at, Layers(((intent.container, intent.origin), (serving, theirs))))
+    args = serving.get("args") or []
+    if intent.container.get("args"):
+        first, second = (o._replace(at=(*o.at, "args")) for o in (theirs, intent.origin))
+        pod = pod.note((*at, "args"), Concat(len(args), first, second))
+    if intent.model.runtime_version is not None:
+        version = intent.origin._replace(at=(*intent.origin.at, "runtimeVersion"), by=BY)
+        pod = pod.note((*at, "image"), version)
+    return pod
+
+
+def rendered(unit: Unit, component: Component, container: Json) -> Json:
+    """A container with its placeholders filled in from the service's metadata.
+
+    Raises:
+        Reject: a placeholder cannot be filled in.
+    """
+    metadata = {
+        "name": unit.name,
+        "namespace": unit.namespace,
+        "labels": dict(unit.labels),
+        "annotations": dict(unit.annotations),
+    }
+    try:
+        return render_container(container, metadata)
+    except TemplateError as error:
+        message = f"a placeholder in container {container['name']} cannot be filled in: {error}"
+        raise Reject(finding(unit, PLACEHOLDER, message, component.implementation, "correct the text between {{ and }}")) from None
+
+
+def image_of(runtime: Runtime, intent: RuntimeIntent, container: Json) -> str:
+    """The serving container's image with its final tag."""
+    server = server_type(runtime, empty_counts=False)
+    image = container.get("image") or ""
+    return tagged_image(image, intent.model.runtime_version, server, gpu=uses_nvidia_gpu(container))

@@ -1,0 +1,115 @@
+"""scale: each component gets the autoscaler that its annotations name, or a fixed number of replicas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Reject, Severity
+from kservec.core.effects import without_effect
+from kservec.core.intents import ScaleIntent
+from kservec.core.names import AUTOSCALER_CLASS
+from kservec.core.unit import Step, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.env import Env
+    from kservec.core.registry import Scaled, Scaler
+    from kservec.core.unit import Component, Unit
+    from kservec.spec.inferenceservice import AutoScaling
+
+UNKNOWN_CLASS = Code(
+    "scaling/unknown-class",
+    Severity.ERROR,
+    "an autoscaler that does not exist",
+    "The annotation serving.kserve.io/autoscalerClass names none of the autoscalers that the deployment mode knows.",
+)
+NO_SCALER = Code(
+    "scaling/mode-not-implemented",
+    Severity.ERROR,
+    "no autoscaler for the deployment mode",
+    "Nothing in this version of kservec scales services of this deployment mode.",
+)
+COLLECTOR = Code(
+    "scaling/podmetric-not-implemented",
+    Severity.ERROR,
+    "metrics of pods need a collector",
+    "An OpenTelemetry collector would have to be made for a metric of type PodMetric; this version cannot make it.",
+)
+
+
+def scale(unit: Unit, env: Env) -> Step:
+    """Turn what each component says about replicas into objects and numbers; a stopped unit gets none.
+
+    Takes:   ScaleIntent
+    Writes:  objects of the chosen scaler; component.replicas, component.pod_annotations
+    Reports: scaling/unknown-class, scaling/mode-not-implemented, scaling/podmetric-not-implemented,
+             spec/without-effect; what the scaler reports
+    KServe:  reconcilers/autoscaler/autoscaler_reconciler.go, createAutoscaler
+    """
+    components: list[Component] = []
+    found: list[Diagnostic] = []
+    bundle = unit.bundle
+    for component in unit.components:
+        intents, component = component.take(ScaleIntent)  # noqa: PLW2901 - the loop goes on with what is left
+        for intent in intents:
+            scaler = choose_scaler(unit, component, intent, env)
+            if unit.stopped:
+                continue
+            found += unheeded(unit, component, intent)
+            scaled = scaler.render(unit, component, intent, env)
+            component = scaled_component(component, scaled)  # noqa: PLW2901
+            bundle = bundle.add(*scaled.manifests)
+            found += scaled.diagnostics
+        components.append(component)
+    return Step(replace(unit, components=tuple(components), bundle=bundle), tuple(found))
+
+
+def choose_scaler(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> Scaler:
+    """The scaler of a name, or the default one, among those that the mode knows.
+
+    Raises:
+        Reject: there is none.
+    """
+    fitting = [s for s in env.plugs.scalers if unit.mode in s.modes]
+    for scaler in fitting:
+        if scaler.name == intent.scaler or (scaler.default and not intent.scaler):
+            return scaler
+    if not any(s.default for s in fitting):
+        raise Reject(finding(unit, NO_SCALER, f"nothing scales {component.name} in mode {unit.mode}", component.path))
+    names = ", ".join(s.name for s in fitting)
+    message = f"there is no autoscaler {intent.scaler!r}: {AUTOSCALER_CLASS} can be {names}"
+    span = component.annotations.span((AUTOSCALER_CLASS,))
+    raise Reject(finding(unit, UNKNOWN_CLASS, message, component.path, f"choose one of {names}", span=span))
+
+
+def scaled_component(component: Component, scaled: Scaled) -> Component:
+    """The component with its replicas and with annotations for its pods."""
+    if scaled.replicas is None and not scaled.pod_annotations:
+        return component
+    annotations = {**component.pod_annotations, **dict(scaled.pod_annotations)}
+    return replace(component, replicas=scaled.replicas, pod_annotations=annotations)
+
+
+def unheeded(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Diagnostic]:
+    """Findings that do not depend on the scaler."""
+    if component.extension.scale_metric_type is not None:
+        path = (*component.path, "scaleMetricType")
+        yield without_effect(unit, path, "KServe never reads it", "use autoScaling.metrics")
+    entry = collected_entry(intent.auto_scaling)
+    if entry is not None:
+        message = f"{component.name} needs an OpenTelemetry collector, which cannot be made yet"
+        yield finding(unit, COLLECTOR, message, (*component.path, "autoScaling", "metrics", entry))
+
+
+def collected_entry(auto_scaling: AutoScaling | None) -> int | None:
+    """The first metric that needs a collector beside the pod, whatever scales the component; None if none does.
+
+    KServe: reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler
+    """
+    for i, metric in enumerate(auto_scaling.metrics if auto_scaling is not None else ()):
+        if metric.podmetric is not None and metric.podmetric.metric.metric_names:
+            return i
+    return None

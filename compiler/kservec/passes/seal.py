@@ -1,0 +1,93 @@
+"""seal: the last look at a unit before it is written: nothing forgotten, nothing an API server would refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.bundle import Bundle, Manifest
+from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.intents import BatcherIntent, CanaryIntent, LoggerIntent, ParallelIntent, PullerIntent
+from kservec.core.names import INTERNAL
+from kservec.core.tree import Tree
+from kservec.core.unit import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.env import Env
+    from kservec.core.tree import Json
+    from kservec.core.unit import Unit
+
+FORGOTTEN = Code(
+    "output/intent-left",
+    Severity.ERROR,
+    "a wish of the spec was not honoured",
+    "No part of the compiler acted on this field. This is a gap in kservec; please report it.",
+)
+UNBUILT = {
+    LoggerIntent: "logger",
+    BatcherIntent: "batcher",
+    PullerIntent: "agent",
+    CanaryIntent: "canary",
+    ParallelIntent: "multi-node",
+}
+
+
+def seal(unit: Unit, env: Env) -> Step:
+    """Report what no pass honoured, and bring the manifests into their final form.
+
+    Takes:   every intent that is left
+    Writes:  manifests: without KServe's internal annotations, with the defaults that keep a sync clean
+    Reports: output/intent-left, <feature>/not-implemented, and what the checks of the output find
+    """
+    left = tuple(leftovers(unit))
+    sealed = (finished(m, env) for m in unit.bundle.manifests)
+    return Step(replace(unit, bundle=Bundle(tuple(sealed))), left)
+
+
+def leftovers(unit: Unit) -> Iterator[Diagnostic]:
+    """A diagnostic for every intent that nobody took."""
+    for intent in (*unit.intents, *(i for c in unit.components for i in c.intents)):
+        feature = UNBUILT.get(type(intent))
+        yield Diagnostic(
+            code=unbuilt(feature) if feature else FORGOTTEN,
+            message=f"{feature} is not implemented yet" if feature else f"{type(intent).__name__} was left over",
+            span=intent.origin.span(),
+            help="compile this service with a later version of kservec" if feature else "report this as a bug",
+            subject=unit.ref,
+        )
+
+
+def unbuilt(feature: str) -> Code:
+    """The code of a feature that is still to come."""
+    return Code(f"{feature}/not-implemented", Severity.ERROR, f"{feature} is not implemented yet")
+
+
+def finished(made: Manifest, env: Env) -> Manifest:
+    """A manifest as it is written."""
+    body = made.body.value
+    written = without_internal(body)
+    written = env.schemas.with_output_defaults(written, made.ref.api_version, made.ref.kind)
+    return made if written is body else made._replace(body=Tree(written, made.body.journal))
+
+
+def without_internal(body: Json) -> Json:
+    """An object whose annotations, and those of its pod template, do not speak to KServe's webhooks."""
+    body = stripped(body)
+    template = (body.get("spec") or {}).get("template")
+    if isinstance(template, dict) and "metadata" in template:
+        changed = stripped(template)
+        if changed is not template:
+            return {**body, "spec": {**body["spec"], "template": changed}}
+    return body
+
+
+def stripped(owner: Json) -> Json:
+    """An object, or a template, without internal annotations in its metadata."""
+    metadata = owner.get("metadata") or {}
+    annotations = metadata.get("annotations")
+    if not annotations or not any(k.startswith(INTERNAL) for k in annotations):
+        return owner
+    kept = {k: v for k, v in annotations.items() if not k.startswith(INTERNAL)}
+    return {**owner, "metadata": {**metadata, "annotations": kept}}

@@ -1,0 +1,67 @@
+"""select_accelerator: pods with NVIDIA GPUs go to nodes with the accelerator that an annotation names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.names import GKE_ACCELERATOR
+from kservec.core.unit import Step, finding
+
+if TYPE_CHECKING:
+    from kservec.core.env import Env
+    from kservec.core.tree import Tree
+    from kservec.core.unit import Component, Unit
+
+GPU = "nvidia.com/gpu"
+NODE_SELECTOR = "cloud.google.com/gke-accelerator"
+
+NO_GPU = Code(
+    "annotation/accelerator-without-gpu",
+    Severity.WARNING,
+    "an accelerator is named and no container asks for a GPU",
+    "serving.kserve.io/gke-accelerator counts only for pods with a container whose limits have nvidia.com/gpu; slices "
+    "of a GPU do not count.",
+)
+
+
+def select_accelerator(unit: Unit, env: Env) -> Step:
+    """Write the accelerator of the annotation `gke-accelerator` into the node selector.
+
+    Takes:   nothing
+    Writes:  nodeSelector of pods and worker pods
+    Reports: annotation/accelerator-without-gpu
+    KServe:  pkg/webhook/admission/pod/accelerator_injector.go
+    """
+    del env
+    components = tuple(map(with_accelerator, unit.components))
+    missed = (c for c in components if c.annotation(GKE_ACCELERATOR) is not None and not asks_for_gpu(c.pod))
+    message = f"{GKE_ACCELERATOR} has no effect: no container has {GPU} among its limits"
+    found = tuple(
+        finding(unit, NO_GPU, message, c.path, f"set limits of {GPU}", span=c.annotations.span((GKE_ACCELERATOR,)))
+        for c in missed
+    )
+    return Step(unit.with_components(components), found)
+
+
+def with_accelerator(component: Component) -> Component:
+    """The component with its pods on the right nodes."""
+    accelerator = component.annotation(GKE_ACCELERATOR)
+    if accelerator is None:
+        return component
+    found = component.annotations.origin((GKE_ACCELERATOR,))
+
+    def placed(pod: Tree) -> Tree:
+        if found is None or not asks_for_gpu(pod):
+            return pod
+        return pod.put(("nodeSelector", NODE_SELECTOR), accelerator, found[0])
+
+    worker = placed(component.worker_pod) if component.worker_pod is not None else None
+    return replace(component, pod=placed(component.pod), worker_pod=worker)
+
+
+def asks_for_gpu(pod: Tree) -> bool:
+    """Whether a container of the pod has a whole NVIDIA GPU among its limits."""
+    containers = pod.value.get("containers") or ()
+    return any(GPU in ((c.get("resources") or {}).get("limits") or {}) for c in containers)

@@ -1,0 +1,1 @@
+"""Autoscalers: one file each."""

@@ -1,0 +1,30 @@
+"""ClusterStorageContainer v1alpha1 (serving.kserve.io), KServe 0.21.
+
+KServe: pkg/apis/serving/v1alpha1/storage_container_types.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from kservec.spec.base import Json, Model
+
+INIT_CONTAINER = "initContainer"
+
+
+class SupportedUriFormat(Model):
+    """A prefix, or an unanchored regular expression, of URIs."""
+
+    prefix: str = ""
+    regex: str = ""
+
+
+class StorageContainerSpec(Model):
+    """A container that downloads models."""
+
+    container: Mapping[str, Json] = Field(default_factory=dict)
+    supported_uri_formats: Sequence[SupportedUriFormat] = ()
+    workload_type: str = INIT_CONTAINER
+    supports_multi_model_download: bool = False

@@ -1,0 +1,32 @@
+"""http: web servers; Secrets with headers to send to a host.
+
+KServe: pkg/credentials/https/https_secret.go
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.core.credentials import secret_variable, setting
+from kservec.core.registry import Credential, Delivery, Grant, Scheme
+
+if TYPE_CHECKING:
+    from kservec.core.cluster import Secret
+    from kservec.core.env import Env
+
+HOST, HEADERS = "https-host", "headers"
+
+
+def grant(secret: Secret, _env: Env) -> Grant:
+    """The headers in a variable that is named after the host, by reference.
+
+    KServe writes them into the pod in plain text; a reference keeps them out of every manifest.
+    """
+    host = setting(secret, HOST)
+    if host is None or HEADERS not in secret.keys:
+        return Grant()
+    return Grant((secret_variable(f"{host}-{HEADERS}", secret, HEADERS),))
+
+
+SCHEME = Scheme(name="http", prefixes=("http://", "https://"), delivery=Delivery.DOWNLOAD)
+CREDENTIAL = Credential(name="http", rank=50, keys=lambda _env: (HOST,), grant=grant, settings=(HOST,))

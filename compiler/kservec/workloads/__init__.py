@@ -1,0 +1,1 @@
+"""Kinds of workload that run a component's pods: one file each."""

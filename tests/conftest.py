@@ -1,0 +1,101 @@
+"""What several test files need: units made from their spec, without catalog, admission or files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pytest
+
+from kservec.core.cluster import Cluster
+from kservec.core.diagnostics import ObjectRef
+from kservec.core.env import Env
+from kservec.core.platform import PlatformConfig, SectionText
+from kservec.core.registry import load_plugs
+from kservec.core.schema import Schemas
+from kservec.core.source import parse
+from kservec.core.unit import Mode, Source, Step, Unit
+from kservec.passes.split_inferenceservice import split_inferenceservice
+from kservec.spec.inferenceservice import InferenceService
+
+INGRESS = {
+    "enableGatewayApi": True,
+    "kserveIngressGateway": "kserve/kserve-ingress-gateway",
+    "ingressGateway": "knative-serving/knative-ingress-gateway",
+    "ingressDomain": "example.com",
+    "ingressClassName": "istio",
+}
+"""An `ingress` section that routes by the Gateway API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A platform, and the making of units for it."""
+
+    env: Env
+
+    def unit(
+        self, spec: Mapping[str, Any], *, metadata: Mapping[str, Any] | None = None, stopped: bool = False
+    ) -> Unit:
+        """A split unit named churn in the namespace ml, in Standard mode."""
+        value = {
+            "apiVersion": "serving.kserve.io/v1beta1",
+            "kind": "InferenceService",
+            "metadata": {"name": "churn", "namespace": "ml", **(metadata or {})},
+            "spec": spec,
+        }
+        (document,), _ = parse(json.dumps(value, indent=2).encode(), "isvc.yaml")
+        read = InferenceService.model_validate_json(json.dumps(document.value))
+        unit = Unit(
+            ref=ObjectRef("serving.kserve.io/v1beta1", "InferenceService", "ml", read.metadata.name),
+            source=Source(document=document),
+            spec=read,
+            mode=Mode.STANDARD,
+            labels=read.metadata.labels,
+            annotations=read.metadata.annotations,
+            stopped=stopped,
+        )
+        return split_inferenceservice(unit, self.env).unit
+
+    @staticmethod
+    def objects(step: Step, kind: str) -> dict[str, Any]:
+        """The objects of a kind by name."""
+        return {m.ref.name: m.body.value for m in step.unit.bundle.manifests if m.ref.kind == kind}
+
+    @staticmethod
+    def slugs(step: Step) -> list[str]:
+        """The codes of the findings, in order."""
+        return [d.code.slug for d in step.diagnostics]
+
+
+@cache
+def no_schema(file: str) -> bytes:
+    """Schemas are of no use to passes before `seal`."""
+    raise AssertionError(file)
+
+
+@pytest.fixture(name="plugs", scope="session")
+def plugs_fixture():
+    """All plugs, loaded once."""
+    return load_plugs()
+
+
+@pytest.fixture(name="bench")
+def bench_fixture(plugs) -> Callable[..., Bench]:
+    """Makes a platform from sections of `inferenceservice-config`."""
+
+    def make(*, absent: tuple[str, ...] = (), gateways: tuple[tuple[str, str], ...] = (), **sections: Any) -> Bench:
+        sections = {"ingress": INGRESS, **sections}
+        texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in sections.items() if v is not None}
+        metadata = {"name": "inferenceservice-config", "namespace": "kserve"}
+        config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": texts}
+        (document,), _ = parse(json.dumps(config_map, indent=2).encode(), "platform.yaml")
+        written = {k: SectionText(v, document, k) for k, v in texts.items()}
+        platform = PlatformConfig(texts=written, absent=frozenset(absent))
+        cluster = Cluster(gateways=frozenset(gateways or (("kserve", "kserve-ingress-gateway"),)))
+        return Bench(Env(plugs=plugs, schemas=Schemas(no_schema), platform=platform, cluster=cluster))
+
+    return make

@@ -1,0 +1,80 @@
+"""Who may import whom, and who may touch the world: the walls of the house."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "compiler" / "kservec"
+RINGS = {
+    "spec": 0,
+    "core": 1,
+    "storage": 2, "scaling": 2, "exposure": 2, "workloads": 2,
+    "passes": 3,
+    "admission": 4, "documents": 4, "gitops": 4, "frontend": 4, "pipeline": 4, "compilation": 4, "report": 4, "emit": 4,
+    "io": 5, "api": 5, "cli": 5, "__main__": 5, "__init__": 5,
+    "_version": 0,
+}  # fmt: skip
+PLUGS = {"storage", "scaling", "exposure", "workloads"}
+WORLD = {
+    "os", "pathlib", "time", "datetime", "random", "uuid", "socket", "locale", "logging", "subprocess", "tempfile",
+    "shutil", "sys",
+}  # fmt: skip
+
+
+def modules() -> list[Path]:
+    """Every module of the compiler."""
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def room(module: Path) -> str:
+    """The top-level package or module that a file belongs to."""
+    return module.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(module: Path) -> set[str]:
+    """The dotted names that a module imports, at the top or inside functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+    return found
+
+
+def ours(module: Path) -> set[str]:
+    """The rooms that a module imports from."""
+    return {name.split(".")[1] for name in imports(module) if name.startswith("kservec.")}
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: str(m.relative_to(SOURCE)))
+def test_a_module_imports_only_from_rings_below(module: Path) -> None:
+    """A room may use itself and the rings below it; plugs and passes may not use each other."""
+    here = room(module)
+    for there in ours(module) - {here} & set(RINGS):
+        if there in RINGS:
+            assert RINGS[there] <= RINGS[here], f"{here} imports {there}"
+            assert there not in PLUGS or RINGS[here] > 3, f"{here} names the plug family {there}"
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if room(m) in PLUGS | {"passes"}], ids=lambda m: str(m.relative_to(SOURCE)))
+def test_plugs_and_passes_do_not_know_each_other(module: Path) -> None:
+    """A plug never imports another plug, a pass never another pass: they meet in the pipeline and the registry."""
+    package = f"kservec.{room(module)}."
+    assert not {name for name in imports(module) if name.startswith(package)}
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if RINGS.get(room(m), 9) < 5], ids=lambda m: str(m.relative_to(SOURCE)))
+def test_the_inner_rings_do_not_touch_the_world(module: Path) -> None:
+    """Below the outermost ring nothing reads a clock, a file, an environment variable or a random number."""
+    assert not {name.split(".")[0] for name in imports(module)} & WORLD
+    calls = {n.func.id for n in ast.walk(ast.parse(module.read_text())) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    assert not calls & {"open", "print", "input", "eval", "exec"}
+
+
+def test_every_room_has_a_ring() -> None:
+    """A new room must be given its place before anything can live in it."""
+    assert {room(m) for m in modules()} <= set(RINGS)
