@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -17,7 +18,9 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 CATALOG = ROOT / "runtimes" / "catalog" / "0.21"
 DIFFERENCES = ROOT / "docs" / "catalog-differences.yaml"
-RECORDED = Path(os.environ.get("KSERVEC_CONFORMANCE", ROOT.parent / "shared" / "conformance")) / "platform" / "catalog"
+PLATFORM = Path(os.environ.get("KSERVEC_CONFORMANCE", ROOT.parent / "shared" / "conformance")) / "platform"
+RECORDED = PLATFORM / "catalog"
+CONFIG = "inferenceservice-config.yaml"
 
 SHIPPED = {
     "kserve-autogluonserver",
@@ -62,14 +65,21 @@ def runtimes(folder: Path) -> Mapping[str, Document]:
     return {body["metadata"]["name"]: body for body in found if body["kind"] == "ClusterServingRuntime"}
 
 
-def images(node: Any) -> Iterator[str]:
-    """Every value under a key `image`, anywhere."""
-    if isinstance(node, dict):
-        for key, value in node.items():
-            yield from [value] if key == "image" else images(value)
-    elif isinstance(node, list):
-        for item in node:
-            yield from images(item)
+def images(body: Document) -> set[str]:
+    """Every image that a document of the catalog names; that of the explainer has its version in a field of its own."""
+    if body["kind"] != "ConfigMap":
+        return {value for path, value in leaves(body) if path.endswith(".image")}
+    version = sections(body)["explainers"]["art"]["defaultImageVersion"]
+    return {
+        f"{value}:{version}" if path.startswith("explainers.") else value
+        for path, value in leaves(sections(body))
+        if path.endswith((".image", "Image"))
+    }
+
+
+def sections(config: Document) -> Document:
+    """The sections of KServe's configuration, each of which is JSON in a string."""
+    return {key: json.loads(text) for key, text in config["data"].items()}
 
 
 def leaves(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -120,9 +130,10 @@ def requests() -> list[tuple[str, str | None, str, bool]]:
 
 
 def test_has_every_runtime_that_kserve_ships() -> None:
-    """All fifteen runtimes of KServe 0.21 are there, and a storage container."""
+    """All fifteen runtimes of KServe 0.21 are there, a storage container, and its configuration."""
     assert set(runtimes(CATALOG)) == SHIPPED
-    assert [body["kind"] for body in read(CATALOG).values()].count("ClusterStorageContainer") == 1
+    others = [body["kind"] for body in read(CATALOG).values() if body["kind"] != "ClusterServingRuntime"]
+    assert sorted(others) == ["ClusterStorageContainer", "ConfigMap"]
 
 
 def test_a_file_is_named_after_its_object() -> None:
@@ -135,9 +146,9 @@ def test_a_file_is_named_after_its_object() -> None:
 @pytest.mark.parametrize("name", sorted(read(CATALOG)))
 def test_images_are_pinned(name: str) -> None:
     """Every image has a tag that does not move, or a digest."""
-    found = list(images(read(CATALOG)[name]))
+    found = images(read(CATALOG)[name])
     assert found
-    for image in found:
+    for image in sorted(found):
         _, _, tag = image.rpartition("/")[2].partition(":")
         assert "@sha256:" in image or tag, image
         assert not tag.startswith("latest"), image
@@ -181,7 +192,7 @@ def test_a_format_gets_the_runtime_of_a_default_installation(name: str, protocol
 def test_the_list_names_every_image_and_no_other() -> None:
     """docs/catalog-differences.yaml gives a reason for each image of the catalog."""
     listed = [item["image"] for item in differences()["images"]]
-    assert sorted(listed) == sorted({image for body in read(CATALOG).values() for image in images(body)})
+    assert sorted(listed) == sorted(set().union(*map(images, read(CATALOG).values())))
     assert all(item["why"] and item["kserve"] for item in differences()["images"])
 
 
@@ -209,6 +220,14 @@ def test_differs_from_the_recorded_platform_only_as_listed() -> None:
     assert found <= listed
     assert {path for _, path in listed} == {path for _, path in found}
     assert {runtime for runtime, _ in listed} == {runtime for runtime, _ in found}
+
+
+@needs_recorded
+def test_configuration_differs_only_as_listed() -> None:
+    """KServe's configuration is the recorded platform's, but for the fields that are listed."""
+    recorded = yaml.safe_load((PLATFORM / CONFIG).read_text("utf-8"))
+    found = differing(sections(read(CATALOG)[CONFIG]), sections(recorded))
+    assert found == {path for entry in differences()["configuration"] for path in entry["paths"]}
 
 
 @needs_recorded

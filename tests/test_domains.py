@@ -75,6 +75,7 @@ def test_component_metadata_counts_for_component_hosts(bench):
     [
         ({"domainTemplate": "{{ .Name }}.{{ .Labels.team }}.org"}, "churn", "isvc.yaml", "<no value>"),
         ({"domainTemplate": "{{ .Name }}"}, "churn", "platform.yaml", "two or more parts"),
+        ({"domainTemplate": "{{ .Name }}_{{ .Namespace }}.org"}, "churn", "platform.yaml", "lower-case"),
         ({"ingressDomain": "Example.COM"}, "churn", "platform.yaml", "lower-case"),
         ({"domainTemplate": "{{ .Name }_{{ .Namespace }}"}, "churn", "platform.yaml", "domainTemplate"),
         ({"domainTemplate": "{{ upper .Name }}.org"}, "churn", "platform.yaml", "upper"),

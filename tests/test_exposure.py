@@ -350,6 +350,13 @@ def test_stopped_units_have_no_objects(bench):
         expose(broken.unit({"predictor": part()}, stopped=True), broken.env)
 
 
+def test_stopping_works_where_nothing_is_exposed(bench):
+    """A service can be stopped on a platform that makes no routes; KServe's controller fails there for ever."""
+    b = bench(ingress={**BY_GATEWAY, "disableIngressCreation": True})
+    step = expose(b.unit({"predictor": part()}, stopped=True), b.env)
+    assert (step.unit.bundle.manifests, step.diagnostics) == ((), ())
+
+
 def test_undeclared_gateway_is_a_warning(bench):
     """Routes to a Gateway that no document declares are written, with a warning that is the same for all services."""
     b = bench(ingress=BY_GATEWAY, gateways=(("other", "gw"),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -108,6 +109,12 @@ def test_a_service_without_a_namespace_is_in_default(written: str, namespace: st
     """Kubectl puts a document without a namespace into `default`, so the compiler does."""
     (unit,) = front(SERVICE.replace(", namespace: ml", written)).units
     assert (unit.namespace, unit.spec.metadata.namespace) == (namespace, namespace)
+
+
+def test_metadata_without_a_value_counts_as_missing() -> None:
+    """The API server takes `labels:` with nothing behind it for no labels."""
+    (unit,) = front(SERVICE.replace("namespace: ml", "namespace: ml, labels: , annotations: ")).units
+    assert (unit.labels, list(unit.annotations)) == ({}, ["serving.kserve.io/deploymentMode", "modelFormat"])
 
 
 @pytest.mark.parametrize(("value", "stopped"), [("'true'", True), ("'True'", True), ("'false'", False)])
@@ -330,6 +337,16 @@ def test_mistakes_in_cluster_documents_are_located(body: str, slug: str, hint: s
     assert (fault.code.slug, fault.span and fault.span.line) == (slug, 13)
     assert hint in fault.help
     assert "hush" not in fault.message + fault.help
+
+
+def test_the_documented_example_is_valid() -> None:
+    """The Cluster document of docs/platform.md is read without a word, from the platform and from the input."""
+    page = Path(__file__).parents[1] / "docs" / "platform.md"
+    example = page.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    found = front("", example)
+    assert not found.diagnostics
+    assert found.env.cluster.secrets["ml", "storage-config"].entries == {"default": {"type": "s3", "bucket": "models"}}
+    assert not front(example).diagnostics
 
 
 def test_a_misspelt_own_kind_is_an_error() -> None:

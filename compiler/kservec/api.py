@@ -11,6 +11,7 @@ from kservec.compilation import Inputs, Result, compile_documents
 from kservec.core.diagnostics import has_errors
 from kservec.core.registry import load_plugs
 from kservec.core.source import Limits, parse
+from kservec.documents.confidential import showable
 from kservec.frontend import Options, read
 from kservec.io.packaged import packaged_catalog, packaged_schemas
 from kservec.io.reading import File, read_files
@@ -115,7 +116,7 @@ def compile_files(
         everything = tuple(sorted({*found, *result.diagnostics}, key=lambda d: d.sort_key))
         result = Result(() if has_errors(everything) else result.objects, everything)
     texts = {f.name: f.content for f in (*files, *target.platform, *builtin)} if result.diagnostics else {}
-    return Compilation(result, {n: c.decode(errors="replace") for n, c in texts.items()})
+    return Compilation(result, {n: showable(c.decode(errors="replace")) for n, c in texts.items()})
 
 
 def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[Diagnostic]]:

@@ -19,7 +19,7 @@ from kservec.core.unit import Source, Unit
 from kservec.documents.catalog import read_catalog
 from kservec.documents.cluster import read_cluster
 from kservec.documents.configuration import read_platform
-from kservec.documents.entries import OWN_GROUP, Entry, Rank, checked, entries_of, twice
+from kservec.documents.entries import OWN_GROUP, Entry, Rank, checked, entries_of, once
 from kservec.documents.facts import read_facts
 from kservec.documents.metadata import odd_in_others, odd_in_service
 from kservec.documents.models import Spot, read_model
@@ -28,10 +28,12 @@ from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
     from kservec.core.catalog import Catalog
+    from kservec.core.diagnostics import ObjectRef
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
     from kservec.core.schema import Schemas
     from kservec.core.source import Document
+    from kservec.core.tree import Json
 
 NAMES_SHOWN = 6
 CACHES = ("LocalModelNamespaceCache", "LocalModelCache")
@@ -70,7 +72,6 @@ class Options:
     """
 
     absent: tuple[str, ...] = ()
-    kserve_version: str = "0.21"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,8 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     entries, found = checked((e for docs, rank in ranked for e in entries_of(docs, rank, schemas)), schemas)
     env, faults = read_env(entries, options, schemas, plugs)
     own = [entry for entry in entries if entry.rank is Rank.INPUT]
-    found += [*faults, *twice(own)]
+    own, repeats = once(own)
+    found += [*faults, *repeats]
     units: list[Unit] = []
     for entry in sorted(own, key=lambda entry: entry.ref):
         unit, judged = read_unit(entry, env)
@@ -132,11 +134,10 @@ def read_env(
 
 def judge_runtimes(entries: Iterable[Entry], catalog: Catalog, platform: PlatformConfig) -> Sequence[Diagnostic]:
     """What KServe would say to the user's runtimes in a cluster that has the others."""
-    documents = [entry.document for entry in entries if entry.rank is Rank.INPUT]
-    own = {document: runtime for runtime in catalog.runtimes if (document := runtime.document) in documents}
-    existing = [runtime for runtime in catalog.runtimes if runtime.document not in own]
+    runtimes = {runtime.document: runtime for runtime in catalog.runtimes}
+    own = [runtimes.pop(e.document) for e in entries if e.rank is Rank.INPUT and e.document in runtimes]
     try:
-        return admit_runtimes([own[document] for document in documents if document in own], existing, platform)
+        return admit_runtimes(own, list(runtimes.values()), platform)
     except Reject as reject:
         return reject.diagnostics
 
@@ -169,9 +170,7 @@ def read_inferenceservice(entry: Entry, env: Env) -> tuple[Unit | None, Sequence
         Reject: the platform's configuration cannot be used, or a value does not fit the model.
     """
     ref, document = entry.ref, entry.document
-    value = env.schemas.with_defaults(document.value, ref.api_version, ref.kind)
-    if value["metadata"].get("namespace") != ref.namespace:
-        value = {**value, "metadata": {**value["metadata"], "namespace": ref.namespace}}
+    value = with_identity(env.schemas.with_defaults(document.value, ref.api_version, ref.kind), ref)
     caches = [cache for kind in CACHES for cache in env.cluster.others.get(kind, ())]
     admitted = admit_inferenceservice(document, value, env.platform, env.plugs, caches)
     if has_errors(admitted.diagnostics):
@@ -191,10 +190,19 @@ def read_inferenceservice(entry: Entry, env: Env) -> tuple[Unit | None, Sequence
     return unit, (*admitted.diagnostics, *odd_in_service(unit, env.platform))
 
 
+def with_identity(value: Json, ref: ObjectRef) -> Json:
+    """An object as the API server keeps it: with its namespace, and without metadata that has no value."""
+    metadata = value["metadata"]
+    if metadata.get("namespace") == ref.namespace and None not in metadata.values():
+        return value
+    kept = {name: part for name, part in metadata.items() if part is not None}
+    return {**value, "metadata": {**kept, "namespace": ref.namespace}}
+
+
 def context_notes(context: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """One note per file that holds documents which are not output."""
+    """One note per file that holds documents of others which are not output."""
     files: dict[str, list[Entry]] = {}
-    for entry in context:
+    for entry in (entry for entry in context if entry.ref.group != OWN_GROUP):
         files.setdefault(entry.document.file, []).append(entry)
     for file, entries in sorted(files.items()):
         names = [str(entry.ref) for entry in entries]

@@ -22,6 +22,7 @@ from kservec.passes.render_workloads import render_workloads
 from kservec.passes.scale import scale
 from kservec.passes.seal import seal
 from kservec.passes.select_accelerator import select_accelerator
+from kservec.passes.select_accelerator import select_accelerator
 from kservec.passes.split_inferenceservice import split_inferenceservice
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ PASSES: dict[str, tuple[Pass, ...]] = {
         choose_runtime,
         merge_pods,
         default_pods,
+        select_accelerator,
         select_accelerator,
         attach_models,
         add_sidecars,

@@ -57,12 +57,6 @@ class Part(NamedTuple):
         only = self.implementations[0] if len(self.implementations) == 1 else ()
         return self.spec[only[0]] if len(only) == 1 and only[0] in MODEL_FIELDS else None
 
-    @property
-    def annotations(self) -> Mapping[str, str]:
-        """The component's own annotations."""
-        found: Mapping[str, str] = self.spec.get("annotations") or {}
-        return found
-
 
 class StorageUri(NamedTuple):
     """A single storage URI and where it stands below its part."""

@@ -86,16 +86,16 @@ UNUSED: tuple[Unused, ...] = (
 )
 
 CANARY_UNUSED: Mapping[str, str] = {
-    "batcher": "pods of canaries have no batcher",
+    "batcher": "the Service of a canary leads past the agent, which would batch",
     "canaryTrafficPercent": "the canary's trafficPercent counts",
     "containerConcurrency": "in Standard mode nothing limits the requests to a predictor",
     "deploymentStrategy": "Deployments of canaries roll out by the default strategy",
-    "logger": "pods of canaries have no logger",
+    "logger": "the Service of a canary leads past the agent, which would log",
     "scaleMetricType": "no autoscaler reads it",
-    "storageUris": "canaries load the model of their storageUri alone",
+    "storageUris": "canaries load the model of a single storageUri alone",
     "timeout": "routes take the stable predictor's",
 }
-"""Fields of a canary's predictor that nothing reads. KServe: components/predictor.go, buildCanaryResources."""
+"""Fields of a canary's predictor that nothing honours. KServe: components/predictor.go, reconcileCanaryDeployments."""
 
 BY_FIELD: Mapping[str, tuple[Unused, ...]] = {
     str(name): tuple(u for u in UNUSED if u.field[0] == name) for name in dict.fromkeys(u.field[0] for u in UNUSED)

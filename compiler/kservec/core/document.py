@@ -21,7 +21,7 @@ Position: TypeAlias = "int | list[Any]"
 """Offset of a scalar; `[offset, item, ...]` for a list; `[offset, key, value, ...]` for a map, in its order."""
 
 _find_breaks = re.compile(r"\r\n|\r|\n").finditer
-_match_token = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\s,:\[\]{}]+(?::[^\s,\[\]{}]+)*").match
+_match_token = re.compile(r"\"(?:[^\"\\\n]++|\\.)*+\"|'[^'\n]*'|[^\s,:\[\]{}]++(?::[^\s,\[\]{}]++)*+").match
 _match_properties = re.compile(r"(?:[&!]\S*[ \t]+)*").match
 
 
@@ -33,23 +33,36 @@ class _Place(NamedTuple):
 
 
 class SourceText:
-    """The text of a file, or the rest of it from some line on."""
+    """The text of a file, or what is left of it from some line on. Offsets count from where it begins."""
 
-    __slots__ = ("_ends", "_starts", "file", "line_offset", "text")
+    __slots__ = ("_base", "_ends", "_starts", "_whole", "file")
 
-    def __init__(self, file: str, text: str, line_offset: int = 0) -> None:
+    def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self.text = text
-        self.line_offset = line_offset
-        self._starts: list[int] | None = None
+        self._whole = text
+        self._base = 0
+        self._starts: list[int] = []
         self._ends: dict[int, Ends] = {}
+
+    @property
+    def text(self) -> str:
+        """The text itself."""
+        return self._whole[self._base :]
+
+    def starting_at(self, offset: int) -> SourceText:
+        """The text from `offset`, which begins a line, to the end of the file."""
+        return self._derived(self._whole, self._base + offset)
+
+    def with_blanks(self, pattern: re.Pattern[str]) -> SourceText:
+        """The text with a space for each character that matches."""
+        return self._derived(pattern.sub(" ", self._whole), self._base)
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of the character at `offset`."""
-        if self._starts is None:
-            self._starts = [0, *(found.end() for found in _find_breaks(self.text))]
-        line = bisect_right(self._starts, offset)
-        return line + self.line_offset, offset - self._starts[line - 1] + 1
+        if not self._starts:
+            self._starts += (0, *(found.end() for found in _find_breaks(self._whole)))
+        line = bisect_right(self._starts, self._base + offset)
+        return line, self._base + offset - self._starts[line - 1] + 1
 
     def span(self, start: int, end: int) -> Span:
         """The stretch from `start` up to, not including, `end`."""
@@ -57,8 +70,9 @@ class SourceText:
 
     def token(self, start: int) -> Span:
         """The word, or the quoted text, that begins at `start`: a guess good enough to underline."""
-        found = _match_token(self.text, start)
-        return self.span(start, found.end() if found else min(start + 1, len(self.text)))
+        found = _match_token(self._whole, self._base + start)
+        end = found.end() - self._base if found else start + 1
+        return self.span(start, min(end, len(self._whole) - self._base))
 
     def ends(self, start: int) -> Ends:
         """Where the parts of the document that begins at `start` end; worked out once."""
@@ -66,9 +80,11 @@ class SourceText:
             self._ends[start] = find_ends(self.text, start)
         return self._ends[start]
 
-    def from_line(self, offset: int) -> SourceText:
-        """The rest of the text from the line that begins at `offset`."""
-        return SourceText(self.file, self.text[offset:], self.place(offset)[0] - 1)
+    def _derived(self, whole: str, base: int) -> SourceText:
+        derived = SourceText(self.file, whole)
+        derived._base = base
+        derived._starts = self._starts
+        return derived
 
 
 class Document:

@@ -56,6 +56,7 @@ ADDITIONAL_DOMAIN = Code(
 
 _is_label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
 _is_subdomain = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
+_find_plain = re.compile(r"\{\{ *\.(Name|Namespace|IngressDomain) *\}\}")
 _is_path = re.compile(r"/([^%\x00-\x1f\x7f]|%[0-9a-fA-F]{2})*").fullmatch
 
 
@@ -161,21 +162,33 @@ def host(unit: Unit, platform: PlatformConfig, name: str, owner: Owner) -> str:
         Reject: the template cannot be rendered, or the result is no domain name.
     """
     ingress = platform.ingress
-    values = {
-        "Name": name,
-        "Namespace": owner.namespace,
-        "IngressDomain": ingress.ingress_domain or DEFAULT_DOMAIN,
-        "Annotations": owner.annotations,
-        "Labels": owner.labels,
-    }
-    try:
-        rendered = render_text(ingress.domain_template or DEFAULT_TEMPLATE, values)
-    except TemplateError as error:
-        raise Reject(platform.broken(SECTION, f"domainTemplate: {error}")) from None
-    reason = host_fault(rendered)
+    template, domain = ingress.domain_template or DEFAULT_TEMPLATE, ingress.ingress_domain or DEFAULT_DOMAIN
+    if is_plain(template):
+        rendered, reason = plain_host(template, name, owner.namespace, domain)
+    else:
+        values = {"Name": name, "Namespace": owner.namespace, "IngressDomain": domain}
+        try:
+            rendered = render_text(template, {**values, "Annotations": owner.annotations, "Labels": owner.labels})
+        except TemplateError as error:
+            raise Reject(platform.broken(SECTION, f"domainTemplate: {error}")) from None
+        reason = host_fault(rendered)
     if reason:
         raise Reject(invalid_host(unit, platform, rendered, reason))
     return rendered
+
+
+@lru_cache(maxsize=16)
+def is_plain(template: str) -> bool:
+    """Whether a template only puts name, namespace and domain into a text. Nearly all do, and hosts are many."""
+    return "{{" not in _find_plain.sub("", template)
+
+
+@lru_cache(maxsize=64)
+def plain_host(template: str, name: str, namespace: str, domain: str) -> tuple[str, str]:
+    """What a plain template gives, and why that is no domain name; empty if it is one."""
+    values = {"Name": name, "Namespace": namespace, "IngressDomain": domain}
+    rendered = _find_plain.sub(lambda found: values[found[1]], template)
+    return rendered, host_fault(rendered)
 
 
 def host_fault(name: str) -> str:
@@ -201,22 +214,28 @@ def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: st
     template = platform.ingress.domain_template or DEFAULT_TEMPLATE
     domain = platform.ingress.ingress_domain or DEFAULT_DOMAIN
     path, help_text = ("metadata", "name"), f"choose other names; the template is {template}"
-    span, related = unit.source.span(*path), ()
+    span = unit.source.span(*path)
     if NO_VALUE in rendered:
         span = unit.source.span("metadata")
         help_text = f"set the labels or annotations that domainTemplate speaks of on the service: {template}"
-    elif section is not None and (host_fault(domain) or "." not in rendered):
+    elif section is not None and blames_template(template, domain, rendered):
         span, help_text = section.span, f"correct domainTemplate ({template}) or ingressDomain ({domain})"
-    if section is not None and span != section.span:
-        related = ((section.span, "domainTemplate is set here"),)
+    elsewhere = section is not None and span != section.span
     return Diagnostic(
         code=INVALID_DOMAIN,
         message=f"the host name {rendered!r} {reason}",
         span=span,
         help=help_text,
-        related=related,
+        related=((section.span, "domainTemplate is set here"),) if section is not None and elsewhere else (),
         subject=unit.ref,
     )
+
+
+def blames_template(template: str, domain: str, rendered: str) -> bool:
+    """Whether the template or the domain is at fault, because no name would do; for intricate templates a guess."""
+    if is_plain(template):
+        return bool(plain_host(template, "a", "a", domain)[1])
+    return bool(host_fault(domain)) or "." not in rendered
 
 
 def service_path(unit: Unit, platform: PlatformConfig) -> str:

@@ -19,7 +19,7 @@ from kservec.core.scalars import BadNumberError, resolve
 from kservec.core.tree import Json
 
 _match_space = re.compile(r"[ \t\r\n]*").match
-_match_string = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"').match
+_match_string = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+"').match
 _match_number = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?").match
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}

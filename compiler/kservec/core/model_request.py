@@ -5,7 +5,7 @@ Holds the wish together and answers questions about it. Must not know how models
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.credentials import Holder
@@ -32,6 +32,21 @@ class Changed(NamedTuple):
 
     pod: Tree
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Pods(NamedTuple):
+    """The pods of a component, which get the same models."""
+
+    pod: Tree
+    worker: Tree | None = None
+
+    def changed(self, change: Callable[[Tree], Changed]) -> tuple[Pods, tuple[Diagnostic, ...]]:
+        """Both pods changed alike, and what was found, once each."""
+        pod, found = change(self.pod)
+        if self.worker is None:
+            return Pods(pod), found
+        worker, found_too = change(self.worker)
+        return Pods(pod, worker), tuple(dict.fromkeys((*found, *found_too)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,20 +86,12 @@ class ModelRequest:
             Reject: the component names one that cannot.
         """
         named = self.intent.container_name
-        name_span = self.unit.source.span(*self.component.path, "storageContainerName") if named else None
-        asked = Asked(named, name_span, self.intent.origin.span(), self.unit.ref)
-        return choose_container(uri, asked, self.env.catalog)
+        origin = self.intent.origin
+        if named:
+            origin = self.unit.source.origin(*self.component.path, "storageContainerName")
+        return choose_container(uri, Asked(named, origin, self.unit.ref), self.env.catalog)
 
 
 def attached(origin: Origin) -> Origin:
     """The same place, as the origin of what this pass adds because of it."""
     return origin._replace(layer=Layer.PASS, by=BY)
-
-
-def change_pods(component: Component, change: Callable[[Tree], Changed]) -> tuple[Component, tuple[Diagnostic, ...]]:
-    """The component with both its pods changed alike, and what was found, once each."""
-    pod, found = change(component.pod)
-    if component.worker_pod is None:
-        return replace(component, pod=pod), found
-    worker, found_too = change(component.worker_pod)
-    return replace(component, pod=pod, worker_pod=worker), tuple(dict.fromkeys((*found, *found_too)))

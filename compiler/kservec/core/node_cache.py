@@ -38,7 +38,7 @@ def cached_uri(uri: str, component: Component, subject: ObjectRef, env: Env) -> 
     Raises:
         Reject: the labels name a cache, and no annotation names its claim.
 
-    KServe: storage_initializer_injector.go, InjectStorageInitializer; v1alpha1/local_model_cache_types.go, GetStorageKey
+    KServe: storage_initializer_injector.go, InjectStorageInitializer; local_model_cache_types.go, GetStorageKey
     """
     if LABEL not in component.labels.value:
         return None

@@ -29,7 +29,8 @@ BROKEN_SECTION = Code(
     "platform/configuration",
     Severity.ERROR,
     "KServe's configuration cannot be read",
-    "A section of the ConfigMap inferenceservice-config is no JSON, or a field of it has another type or value than KServe takes.",
+    "A section of the ConfigMap inferenceservice-config is no JSON, or a field of it has another type or value than "
+    "KServe takes.",
 )
 
 

@@ -50,6 +50,8 @@ CONTROL_CHARACTER = Code(
     'Remove them, or write them as an escape in double quotes, such as "\\x07".',
 )
 
+_MOST_FINDINGS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -82,8 +84,15 @@ class Reading:
         self.findings: list[Diagnostic] = []
 
     def report(self, code: Code, offset: int, message: str, advice: str = "", *related: tuple[Span, str]) -> None:
-        """Note a finding about the word at `offset`, and read on."""
-        self.findings.append(self.finding(code, offset, message, advice, *related))
+        """Note a finding about the word at `offset`, and read on.
+
+        Raises:
+            StopReadingError: that is enough.
+        """
+        finding = self.finding(code, offset, message, advice, *related)
+        if len(self.findings) >= _MOST_FINDINGS:
+            raise StopReadingError(finding)
+        self.findings.append(finding)
 
     def finding(
         self, code: Code, offset: int, message: str, advice: str = "", *related: tuple[Span, str]

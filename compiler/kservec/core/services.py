@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 H2C = "kubernetes.io/h2c"
 GRPC_WORDS = ("grpc", "h2c")
 HEADLESS = "None"
+INSIDE_SCHEME = "http"
 MADE = Origin(Layer.KSERVE_DEFAULT, "expose")
 
 
@@ -96,7 +97,7 @@ def entry_address(unit: Unit, cluster_domain: str) -> str:
     KServe: kube_ingress_reconciler.go, createAddress
     """
     entry = entry_component(unit)
-    address = f"http://{entry.name}.{unit.namespace}.svc.{cluster_domain}"
+    address = f"{INSIDE_SCHEME}://{entry.name}.{unit.namespace}.svc.{cluster_domain}"
     if not entry.headless:
         return address
     port = next((p.target_port for p in entry.ports if not is_grpc(p)), DEFAULT_PORT)

@@ -138,7 +138,7 @@ class _FileReader:
         for document in documents:
             self._keep(document)
         marker = _find_marker(text.text, reader.start + 1)
-        return text.from_line(marker.start()) if marker else None
+        return text.starting_at(marker.start()) if marker else None
 
     def _keep(self, document: Document) -> None:
         """Add a document, or the items of one that is a list of objects."""

@@ -12,7 +12,8 @@ from kservec.spec.clusterstoragecontainer import INIT_CONTAINER
 
 if TYPE_CHECKING:
     from kservec.core.catalog import Catalog, StorageContainer
-    from kservec.core.diagnostics import ObjectRef, Span
+    from kservec.core.diagnostics import ObjectRef
+    from kservec.core.tree import Origin
 
 CONTAINER_UNFIT = Code(
     "storage/container-unfit",
@@ -31,11 +32,10 @@ CONTAINERS_COMPETE = Code(
 
 
 class Asked(NamedTuple):
-    """Who asks for a container: the name that was given, where it and the URI are written, and the object."""
+    """Who asks for a container: the name if one was given, where it or else the URI is written, and the object."""
 
     name: str
-    name_span: Span | None
-    uri_span: Span | None
+    origin: Origin
     subject: ObjectRef
 
 
@@ -78,7 +78,7 @@ def unfit_container(problem: str, asked: Asked, catalog: Catalog) -> Diagnostic:
     return Diagnostic(
         code=CONTAINER_UNFIT,
         message=f"ClusterStorageContainer {asked.name} {problem}",
-        span=asked.name_span or asked.uri_span,
+        span=asked.origin.span(),
         help=f"the platform has {others}" if others else "the platform has no ClusterStorageContainer",
         subject=asked.subject,
     )
@@ -90,7 +90,7 @@ def competing(uri: str, fitting: list[StorageContainer], asked: Asked) -> Diagno
     return Diagnostic(
         code=CONTAINERS_COMPETE,
         message=f"the ClusterStorageContainers {names} all take {uri}; {fitting[0].name} is used",
-        span=asked.uri_span,
+        span=asked.origin.span(),
         help="name one in predictor.storageContainerName",
         subject=asked.subject,
     )

@@ -32,15 +32,15 @@ CLAIMS_SHARE_PATH = Code(
     "storage/claims-share-path",
     Severity.ERROR,
     "a claim at the path of another model",
-    "Two entries of storageUris have the same mountPath, and one of them is mounted from a claim: only one could be seen "
-    "there. Give each a path of its own.",
+    "Two entries of storageUris have the same mountPath, and one of them is mounted from a claim: only one could be "
+    "seen there. Give each a path of its own.",
 )
 IMAGES_SHARE_PATH = Code(
     "storage/images-share-path",
     Severity.ERROR,
     "an image at the path of another model",
-    "Two entries of storageUris have the same mountPath, and one of them is an image: only one could be seen there. Give "
-    "each a path of its own.",
+    "Two entries of storageUris have the same mountPath, and one of them is an image: only one could be seen there. "
+    "Give each a path of its own.",
 )
 TOO_MANY_IMAGES = Code(
     "storage/too-many-images",

@@ -160,7 +160,7 @@ class YamlReader(Reading):
         next_event, node = self._next, self._node
         value: dict[str, Json] = {}
         position = [start.start_mark.index]
-        merges: list[_Merge] = []
+        merge: _Merge | None = None
         while (event := next_event()).__class__ is not MappingEndEvent:
             at = event.start_mark.index
             key = (
@@ -173,7 +173,9 @@ class YamlReader(Reading):
             )
             item, item_position = node(next_event(), depth)
             if key is _MERGE:
-                merges.append(_Merge(at, len(value), item, item_position))
+                if merge is not None:
+                    self.duplicate_key("<<", at, merge.at)
+                merge = _Merge(at, len(value), item, item_position)
             elif key in value:
                 self.duplicate_key(key, at, position[1 + 2 * list(value).index(key)])
             elif key is not None:
@@ -181,7 +183,7 @@ class YamlReader(Reading):
                 position += (at, item_position)
                 if len(value) > self.room:
                     raise self.too_many(at)
-        for merge in merges:
+        if merge is not None:
             self._merge(value, position, merge)
         self.room -= len(value)
         return value, position
@@ -303,18 +305,18 @@ class YamlReader(Reading):
         maps = [(merge.value, merge.position)]
         if isinstance(merge.value, list) and isinstance(merge.position, list):
             maps = list(zip(merge.value, merge.position[1:], strict=True))
-        explicit = list(value)[: merge.keys_before]
+        explicit = set(list(value)[: merge.keys_before])
+        late = ""
         for entries, places in maps:
             if not isinstance(entries, dict) or not isinstance(places, list):
                 self.report(MERGE_KEY, merge.at, "the value of `<<` is no map", "refer to a map: `<<: *name`")
                 return
             for i, (key, item) in enumerate(entries.items()):
                 if key in explicit:
-                    self._report_late_merge(key, merge.at)
+                    late = late or key
                 elif key not in value:
                     value[key] = item
                     position += places[1 + 2 * i : 3 + 2 * i]
-
-    def _report_late_merge(self, key: str, at: int) -> None:
-        message = f"`<<` comes after `{key}`, which it brings too: readers differ on which of the two wins"
-        self.report(MERGE_KEY, at, message, "move `<<` to the top of the map, so that the key below it wins")
+        if late:
+            message = f"`<<` comes after `{late}`, which it brings too: readers differ on which of the two wins"
+            self.report(MERGE_KEY, merge.at, message, "move `<<` to the top of the map, so that the key below it wins")

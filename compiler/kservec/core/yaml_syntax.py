@@ -65,7 +65,7 @@ def without_control_characters(text: SourceText) -> tuple[SourceText, list[Diagn
         )
         for found in islice(_CONTROL.finditer(text.text), _MOST_CONTROLS)
     ]
-    return SourceText(text.file, _CONTROL.sub(" ", text.text), text.line_offset), findings
+    return text.with_blanks(_CONTROL), findings
 
 
 class Stumble(NamedTuple):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.platform import PlatformConfig, SectionText
+from kservec.documents.secrets import texts
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
@@ -42,7 +43,9 @@ def read_platform(config_maps: Iterable[Entry], facts: Iterable[Facts], absent: 
     config_maps = list(config_maps)
     kserve = [entry for entry in config_maps if entry.ref.name == KSERVE_CONFIG]
     platform = PlatformConfig(
-        texts={k: SectionText(v, e.document, k) for e in kserve for k, v in entry_texts(e).items()},
+        texts={
+            k: SectionText(v, e.document, k) for e in kserve for k, v in texts(e.document.value.get("data")).items()
+        },
         knative=knative_configs(config_maps),
         absent=frozenset(absent),
     )
@@ -51,11 +54,6 @@ def read_platform(config_maps: Iterable[Entry], facts: Iterable[Facts], absent: 
     for fact in facts:
         platform = with_facts(platform, fact)
     return platform
-
-
-def entry_texts(entry: Entry) -> Mapping[str, str]:
-    """The data of a ConfigMap."""
-    return entry.document.value.get("data") or {}
 
 
 def knative_configs(config_maps: Iterable[Entry]) -> dict[str, Mapping[str, str]]:
@@ -68,7 +66,7 @@ def knative_configs(config_maps: Iterable[Entry]) -> dict[str, Mapping[str, str]
     for entry in config_maps:
         name = entry.ref.name
         if name in KNATIVE_CONFIGS and entry.ref.namespace == KNATIVE_NAMESPACE:
-            settings = {key: text for key, text in entry_texts(entry).items() if key != EXAMPLE}
+            settings = {key: text for key, text in texts(entry.document.value.get("data")).items() if key != EXAMPLE}
             configs[name] = settings if name == "config-domain" else {**configs.get(name, {}), **settings}
     return configs
 
@@ -76,9 +74,10 @@ def knative_configs(config_maps: Iterable[Entry]) -> dict[str, Mapping[str, str]
 def with_facts(platform: PlatformConfig, facts: Facts) -> PlatformConfig:
     """The configuration with the facts of one Cluster document laid over it."""
     model = facts.model
-    texts = dict(platform.texts)
+    sections = dict(platform.texts)
     for key, fields in model.inference_service_config.items():
-        texts[key] = SectionText(overlaid(texts.get(key), fields), facts.document, key, ("inferenceServiceConfig", key))
+        at = ("inferenceServiceConfig", key)
+        sections[key] = SectionText(overlaid(sections.get(key), fields), facts.document, key, at)
     knative = dict(platform.knative)
     for name in type(model.knative).model_fields:
         if settings := getattr(model.knative, name):
@@ -86,7 +85,7 @@ def with_facts(platform: PlatformConfig, facts: Facts) -> PlatformConfig:
             knative[config] = settings if name == "domain" else {**knative.get(config, {}), **settings}
     return replace(
         platform,
-        texts=texts,
+        texts=sections,
         knative=knative,
         absent=platform.absent | frozenset(model.absent),
         cluster_domain=model.cluster_domain or platform.cluster_domain,

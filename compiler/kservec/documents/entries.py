@@ -84,6 +84,7 @@ def ref_of(document: Document, schemas: Schemas) -> ObjectRef:
     metadata = metadata if isinstance(metadata, dict) else {}
     texts = (value.get("apiVersion"), value.get("kind"), metadata.get("namespace"), metadata.get("name"))
     api_version, kind, namespace, name = (text if isinstance(text, str) else "" for text in texts)
+    kind = kind if api_version else ""
     return ObjectRef(api_version, kind, namespace_of(api_version, kind, namespace, schemas), name)
 
 
@@ -128,10 +129,13 @@ def structure_faults(entry: Entry, schemas: Schemas) -> Sequence[Diagnostic]:
 
 
 def is_read(ref: ObjectRef, schemas: Schemas) -> bool:
-    """Whether a kind is one of KServe's, by its group or by its name, or a kind that is read and has a schema."""
+    """Whether a kind is one of KServe's, by its group or by its name, or a kind that is read and can be checked.
+
+    Other projects' kinds may have versions that no schema ships for; Kubernetes' own are in v1 alone.
+    """
     if ref.group == KSERVE_GROUP or any(v.startswith(KSERVE_GROUP) and k == ref.kind for v, k in schemas.kinds()):
         return True
-    return ref.kind in READ_KINDS.get(ref.group, ()) and schemas.knows(ref.api_version, ref.kind)
+    return ref.kind in READ_KINDS.get(ref.group, ()) and (ref.group == "" or schemas.knows(ref.api_version, ref.kind))
 
 
 def is_preset(entry: Entry) -> bool:
@@ -160,21 +164,31 @@ def own_kind_faults(entry: Entry) -> tuple[Diagnostic, ...]:
     )
 
 
-def twice(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """The objects that two documents of the input describe."""
+def once(entries: Iterable[Entry]) -> tuple[list[Entry], list[Diagnostic]]:
+    """The entries without those whose object an earlier one describes, and an error for each of these."""
     first: dict[tuple[str, str, str, str], Entry] = {}
+    kept: list[Entry] = []
+    found: list[Diagnostic] = []
     for entry in entries:
-        other = first.setdefault(entry.identity, entry)
-        if other is not entry and entry.ref.name:
-            yield Diagnostic(
-                code=OBJECT_TWICE,
-                message=f"{entry.ref} is described twice",
-                span=entry.document.span(("metadata", "name")),
-                label="the second of this name",
-                help="remove or rename one of them",
-                related=((other.document.span(("metadata", "name")), "the first is here"),),
-                subject=entry.ref,
-            )
+        other = first.setdefault(entry.identity, entry) if entry.ref.name else entry
+        if other is entry:
+            kept.append(entry)
+        else:
+            found.append(described_twice(entry, other))
+    return kept, found
+
+
+def described_twice(entry: Entry, other: Entry) -> Diagnostic:
+    """The error that names both documents of one object."""
+    return Diagnostic(
+        code=OBJECT_TWICE,
+        message=f"{entry.ref} is described twice",
+        span=entry.document.span(("metadata", "name")),
+        label="the second of this name",
+        help="remove or rename one of them",
+        related=((other.document.span(("metadata", "name")), "the first is here"),),
+        subject=entry.ref,
+    )
 
 
 def winners(entries: Iterable[Entry], wanted: Callable[[Entry], bool]) -> list[Entry]:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from kservec.core.unit import Unit
     from kservec.documents.entries import Entry
 
-ANNOTATIONS: Path = ("metadata", "annotations")
-LABELS: Path = ("metadata", "labels")
+ANNOTATIONS = ("metadata", "annotations")
+LABELS = ("metadata", "labels")
 RUNTIME_PLACES = ((ANNOTATIONS, Place.RUNTIME), (("spec", "annotations"), Place.RUNTIME_POD))
-PLACES: dict[str, tuple[tuple[Path, Place], ...]] = {
+PLACES: dict[str, tuple[tuple[tuple[str, str], Place], ...]] = {
     "ClusterServingRuntime": RUNTIME_PLACES,
     "ServingRuntime": RUNTIME_PLACES,
     "Secret": ((ANNOTATIONS, Place.SECRET),),

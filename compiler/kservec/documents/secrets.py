@@ -68,7 +68,7 @@ def of_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
     body, document = entry.document.value, entry.document
     found = []
     contents: dict[str, str | None] = {}
-    for key, encoded in (body.get("data") or {}).items():
+    for key, encoded in texts(body.get("data")).items():
         contents[key] = decoded(encoded)
         if contents[key] is None:
             found.append(
@@ -80,7 +80,7 @@ def of_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
                     subject=entry.ref,
                 )
             )
-    contents |= body.get("stringData") or {}
+    contents |= texts(body.get("stringData"))
     return Content(entry.ref.name, texts(metadata_of(body).get("annotations")), contents), found
 
 
@@ -190,5 +190,5 @@ def sequence(value: Json) -> Iterable[Json]:
 
 
 def texts(value: Json) -> dict[str, str]:
-    """The text values of a map."""
-    return {key: text for key, text in mapping(value).items() if isinstance(text, str)}
+    """The text values of a map. A null is empty text, as in Go."""
+    return {key: text or "" for key, text in mapping(value).items() if text is None or isinstance(text, str)}

@@ -156,7 +156,7 @@ def component_routes(routes: Routes) -> Iterator[Manifest]:
 
     KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
     """
-    whole = replace(routes, weights=())
+    whole = replace(routes, weights=()) if routes.weights else routes
     for role in Role:
         component = routes.unit.component(role)
         if component is not None:

@@ -1,19 +1,17 @@
-"""add_sidecars: what KServe's pod webhook adds beside the model: metrics annotations, the node of an accelerator."""
+"""add_sidecars: what KServe's pod webhook adds beside the model. So far: where metrics are found."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kservec.core.names import ENABLE_METRIC_AGGREGATION, ENABLE_PROMETHEUS_SCRAPING, GKE_ACCELERATOR
-from kservec.core.tree import Layer, Origin
+from kservec.core.names import ENABLE_METRIC_AGGREGATION, ENABLE_PROMETHEUS_SCRAPING
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
     from kservec.core.env import Env
     from kservec.core.unit import Component, Unit
 
-BY = "add_sidecars"
 AGGREGATE_PORT = "9088"
 QUEUE_PROXY_PORT = "9091"
 METRICS_PATH = "/metrics"
@@ -23,11 +21,11 @@ def add_sidecars(unit: Unit, env: Env) -> Step:
     """Add what the pod webhook adds to pods that need no agent.
 
     Takes:   nothing
-    Writes:  pod_annotations, pod
+    Writes:  pod_annotations
     Reports: nothing
-    KServe:  pkg/webhook/admission/pod/{metrics_aggregate_injector,accelerator_injector}.go
+    KServe:  pkg/webhook/admission/pod/metrics_aggregate_injector.go
     """
-    components = (with_accelerator(with_metrics(c, env)) for c in unit.components)
+    components = (with_metrics(c, env) for c in unit.components)
     return Step(unit.with_components(tuple(components)))
 
 
@@ -45,15 +43,3 @@ def with_metrics(component: Component, env: Env) -> Component:
         added["prometheus.io/port"] = AGGREGATE_PORT if aggregate == "true" else QUEUE_PROXY_PORT
         added["prometheus.io/path"] = METRICS_PATH
     return replace(component, pod_annotations=added)
-
-
-def with_accelerator(component: Component) -> Component:
-    """The component on nodes of the accelerator that its annotation names, if a container asks for a GPU."""
-    accelerator = component.annotation(GKE_ACCELERATOR)
-    limits = [(c.get("resources") or {}).get("limits") or {} for c in component.pod.value["containers"]]
-    if accelerator is None or not any("nvidia.com/gpu" in names for names in limits):
-        return component
-    origin = component.annotations.origin((GKE_ACCELERATOR,))
-    by = origin[0] if origin is not None else Origin(Layer.KSERVE_DEFAULT, BY)
-    pod = component.pod.put(("nodeSelector", "cloud.google.com/gke-accelerator"), accelerator, by)
-    return replace(component, pod=pod)

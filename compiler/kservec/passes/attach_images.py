@@ -5,11 +5,12 @@ They come after the sidecars, as in KServe, so the agent does not see what a mod
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kservec.core.intents import ModelIntent
-from kservec.core.model_request import Changed, ModelRequest, change_pods
+from kservec.core.model_request import Changed, ModelRequest, Pods
 from kservec.core.model_uri import settled_scheme
 from kservec.core.mounts import model_readers
 from kservec.core.names import MODEL_PATH
@@ -34,12 +35,13 @@ def attach_images(unit: Unit, env: Env) -> Step:
     found: list[Diagnostic] = []
     components: list[Component] = []
     for component in unit.components:
-        intents, equipped = component.take(ModelIntent)
+        intents, rest = component.take(ModelIntent)
+        pods = Pods(component.pod, component.worker_pod)
         for intent in intents:
-            request = ModelRequest(unit=unit, component=equipped, intent=intent, env=env)
-            equipped, more = change_pods(equipped, partial(attach_image, request))
+            request = ModelRequest(unit=unit, component=component, intent=intent, env=env)
+            pods, more = pods.changed(partial(attach_image, request))
             found.extend(more)
-        components.append(equipped)
+        components.append(replace(rest, pod=pods.pod, worker_pod=pods.worker) if intents else component)
     return Step(unit.with_components(tuple(components)), tuple(found))
 
 

@@ -7,14 +7,14 @@ kind of storage is mounted, and how the download container is made, is decided e
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.ca_bundle import namespace_copy
 from kservec.core.cni_user import with_cni_user
 from kservec.core.containers import find, variable
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.intents import ModelIntent, PullerIntent
-from kservec.core.model_request import Changed, ModelRequest, change_pods
+from kservec.core.model_request import Changed, ModelRequest, Pods
 from kservec.core.model_uri import ANY_SCHEME, is_supported, settled_scheme, unknown_scheme
 from kservec.core.mounts import model_readers
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
@@ -25,6 +25,7 @@ from kservec.core.storage_uris import attach_list
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:
+    from kservec.core.catalog import StorageContainer
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
     from kservec.core.registry import Scheme
@@ -84,78 +85,102 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     Raises:
         Reject: a model cannot be had.
     """
-    intents, component = component.take(ModelIntent)
+    intents = component.peek(ModelIntent)
     singles = [i for i in intents if not i.several]
     if len(singles) > 1:
-        raise Reject(finding(unit, TWO_PLACES, "storageUri and storage.path both say where the model lies", (),
-                             "remove one of the two", span=singles[-1].origin.span()))  # fmt: skip
+        message, span = "storageUri and storage.path both say where the model lies", singles[-1].origin.span()
+        raise Reject(finding(unit, TWO_PLACES, message, (), "remove one of the two", span=span))
     found: list[Diagnostic] = []
-    for intent in sorted(intents, key=lambda i: not i.several):
+    pods, images = Pods(component.pod, component.worker_pod), []
+    for intent in (*(i for i in intents if i.several), *singles):
         request = ModelRequest(unit=unit, component=component, intent=intent, env=env)
-        component, more = attach_intent(request)
+        if comes_as_image(request):
+            images.append(intent)
+        pods, more = attach_intent(request, pods)
         found.extend(more)
-    component, more = change_pods(component, lambda pod: Changed(*with_cni_user(pod, component.annotations, unit.ref)))
-    return component, [*found, *more]
+    before = pods
+    pods, more = pods.changed(lambda pod: Changed(*with_cni_user(pod, component.annotations, unit.ref)))
+    found.extend(more)
+    if not intents and pods == before:
+        return component, found
+    rest = (i for i in component.intents if not isinstance(i, ModelIntent))
+    return replace(component, pod=pods.pod, worker_pod=pods.worker, intents=(*rest, *images)), found
 
 
-def attach_intent(request: ModelRequest) -> tuple[Component, tuple[Diagnostic, ...]]:
-    """The component with the models of one intent, or with the intent put back for `attach_images`."""
-    component = request.component
+def comes_as_image(request: ModelRequest) -> bool:
+    """Whether the intent is a single model that `attach_images` brings in."""
     if request.intent.several:
-        if component.peek(PullerIntent):
-            return component, (not_downloaded(request),)
-        return change_pods(component, lambda pod: attach_list(pod, request))
-    source = request.intent.sources[0]
-    if not source.uri.startswith(ANY_SCHEME) and not is_supported(source.uri, request.env):
-        raise Reject(unknown_scheme(source.uri, request.env, source.origin, request.unit.ref))
-    uri, scheme = settled_scheme(source.uri, request.env)
-    cached = cached_uri(source.uri, component, request.unit.ref, request.env)
-    if scheme is not None and scheme.delivery is Delivery.IMAGE:
-        component = replace(component, intents=(*component.intents, request.intent))
-        if cached is None:
-            request.container_for(source.uri)
-            return component, ()
+        return False
+    scheme = settled_scheme(request.intent.sources[0].uri, request.env)[1]
+    return scheme is not None and scheme.delivery is Delivery.IMAGE
+
+
+def attach_intent(request: ModelRequest, pods: Pods) -> tuple[Pods, tuple[Diagnostic, ...]]:
+    """The pods of a component with the models of one intent, but for what comes as an image later.
+
+    A model with a copy on the nodes is read from there; one that is an image comes as an image besides, as in KServe.
+
+    Raises:
+        Reject: a model cannot be had.
+    """
+    if request.component.peek(PullerIntent) and not comes_as_image(request):
+        return pods, (not_downloaded(request),)
+    if request.intent.several:
+        return pods.changed(lambda pod: attach_list(pod, request))
+    source, env = request.intent.sources[0], request.env
+    if not source.uri.startswith(ANY_SCHEME) and not is_supported(source.uri, env):
+        raise Reject(unknown_scheme(source.uri, env, source.origin, request.unit.ref))
+    uri, scheme = settled_scheme(source.uri, env)
+    cached = cached_uri(source.uri, request.component, request.unit.ref, env)
     if cached is not None:
-        uri, scheme = cached, request.env.plugs.scheme(cached)
-    if component.peek(PullerIntent):
-        return component, (not_downloaded(request),)
-    return change_pods(component, lambda pod: attach_single(pod, uri, scheme, request))
+        uri, scheme = cached, env.plugs.scheme(cached)
+    container, found = request.container_for(uri if cached is not None else source.uri)
+    if scheme is not None and scheme.delivery is Delivery.IMAGE:
+        return pods, found
+    pods, more = pods.changed(lambda pod: attach_single(pod, Route(uri, scheme, container), request))
+    return pods, (*found, *more)
 
 
-def attach_single(pod: Tree, uri: str, scheme: Scheme | None, request: ModelRequest) -> Changed:
+class Route(NamedTuple):
+    """How a single model comes in: its URI, that URI's scheme, and the storage container that would download it."""
+
+    uri: str
+    scheme: Scheme | None
+    container: StorageContainer | None
+
+
+def attach_single(pod: Tree, route: Route, request: ModelRequest) -> Changed:
     """A pod with one model at the place where all servers look for it.
 
     Raises:
         Reject: the model cannot be had.
     """
-    container, found = request.container_for(uri)
     if pod.value.get("initContainers") and find(pod.value["initContainers"], STORAGE_INITIALIZER) is not None:
         message = "the model is left to the pod's own init container storage-initializer"
         return Changed(pod, (finding(request.unit, OWN_INITIALIZER, message, (), span=request.intent.origin.span()),))
     readers = model_readers(pod, request.origin, request.unit.ref)
-    if scheme is not None and scheme.attach is not None:
+    if route.scheme is not None and route.scheme.attach is not None:
         placement = Placement(
-            uri=uri,
+            uri=route.uri,
             mount_path=MODEL_PATH,
             origin=request.origin,
             subject=request.unit.ref,
             targets=readers,
             read_only=request.intent.read_only,
         )
-        pod, found = scheme.attach(pod, placement, request.env)
+        pod, found = route.scheme.attach(pod, placement, request.env)
     else:
         wanted = Download(
-            arguments=(uri, MODEL_PATH),
+            arguments=(route.uri, MODEL_PATH),
             volume=VOLUME,
             path=MODEL_PATH,
             holder=request.holder(pod),
             read_only=request.intent.read_only,
             storage=request.storage_key(),
-            container=container,
+            container=route.container,
             confidential=request.intent.confidential,
         )
-        pod, more = add_download(pod, wanted, readers, request.env)
-        found = (*found, *more)
+        pod, found = add_download(pod, wanted, readers, request.env)
     return Changed(with_local_path(pod, readers[0], request), found)
 
 

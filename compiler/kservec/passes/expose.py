@@ -16,6 +16,7 @@ from kservec.core.unit import Mode, Step, finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
     from kservec.core.registry import Style
@@ -44,19 +45,21 @@ def expose(unit: Unit, env: Env) -> Step:
              spec/without-effect; what the style reports
     KServe:  reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler; reconcilers/ingress
     """
-    wanted, unit = unit.take(ExposeIntent)
     checked_ingress(env.platform)
     standard = unit.mode is Mode.STANDARD
     if standard:
         check_component_hosts(unit, env)
+    wanted, unit = unit.take(ExposeIntent)
     if unit.stopped or not wanted:
         return Step(without_canaries(unit))
     style = choose_style(unit, env)
+    services: tuple[Manifest, ...] = ()
     if standard:
-        unit = with_services(unit, env)
+        unit = with_ports(unit, env)
+        services = tuple(render_service(unit, c) for c in unit.components)
     manifests, found = style.render(unit, env)
-    exposed = replace(unit, bundle=unit.bundle.add(*manifests))
-    return Step(without_canaries(exposed), (*found, *unmet(unit, style)))
+    exposed = replace(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
+    return Step(exposed, (*found, *unmet(unit, style)))
 
 
 def check_component_hosts(unit: Unit, env: Env) -> None:
@@ -84,12 +87,10 @@ def choose_style(unit: Unit, env: Env) -> Style:
     raise Reject(finding(unit, NO_STYLE, f"nothing exposes {unit.ref}: no style fits mode {unit.mode}", ("metadata",)))
 
 
-def with_services(unit: Unit, env: Env) -> Unit:
-    """The unit with the ports of its components, and their Services."""
+def with_ports(unit: Unit, env: Env) -> Unit:
+    """The unit whose components know the ports of their Services."""
     headless = env.platform.service.service_cluster_ip_none
-    components = tuple(replace(c, ports=service_ports(c), headless=headless) for c in unit.components)
-    services = (render_service(unit, c) for c in components)
-    return replace(unit, components=components, bundle=unit.bundle.add(*services))
+    return unit.with_components(tuple(replace(c, ports=service_ports(c), headless=headless) for c in unit.components))
 
 
 def without_canaries(unit: Unit) -> Unit:

@@ -9,6 +9,7 @@ from kservec.core.bundle import Bundle, Manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.intents import BatcherIntent, CanaryIntent, LoggerIntent, ParallelIntent, PullerIntent
 from kservec.core.names import INTERNAL
+from kservec.core.object_validity import object_faults
 from kservec.core.tree import Tree
 from kservec.core.unit import Step
 
@@ -25,6 +26,12 @@ FORGOTTEN = Code(
     "a wish of the spec was not honoured",
     "No part of the compiler acted on this field. This is a gap in kservec; please report it.",
 )
+REFUSED = Code(
+    "output/refused",
+    Severity.ERROR,
+    "an object that an API server would refuse",
+    "The object that the service leads to does not fit the schema of its kind. The place shown is where the value comes from.",
+)
 UNBUILT = {
     LoggerIntent: "logger",
     BatcherIntent: "batcher",
@@ -35,15 +42,41 @@ UNBUILT = {
 
 
 def seal(unit: Unit, env: Env) -> Step:
-    """Report what no pass honoured, and bring the manifests into their final form.
+    """Report what no pass honoured and what an API server would refuse, and bring the manifests into their final form.
 
     Takes:   every intent that is left
     Writes:  manifests: without KServe's internal annotations, with the defaults that keep a sync clean
-    Reports: output/intent-left, <feature>/not-implemented, and what the checks of the output find
+    Reports: output/intent-left, <feature>/not-implemented, output/*, pod/*
     """
-    left = tuple(leftovers(unit))
-    sealed = (finished(m, env) for m in unit.bundle.manifests)
-    return Step(replace(unit, bundle=Bundle(tuple(sealed))), left)
+    sealed = tuple(finished(m, env) for m in unit.bundle.manifests)
+    found = (*leftovers(unit), *(d for m in sealed for d in refusals(unit, m, env)))
+    return Step(replace(unit, bundle=Bundle(sealed)), found)
+
+
+def refusals(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
+    """What an API server would refuse in an object, located where the value comes from.
+
+    The structure is only looked at where no rule found anything: it is then a fault of the compiler or its plugs.
+    """
+    ref, body = made.ref, made.body.value
+    faults = list(object_faults(ref.api_version, ref.kind, body))
+    for fault in faults:
+        yield Diagnostic(
+            code=fault.code,
+            message=f"{ref.kind} {ref.name}: {fault.message}",
+            span=made.body.span(fault.path) or unit.source.span("metadata", "name"),
+            help=fault.help,
+            subject=unit.ref,
+        )
+    for path, message in [] if faults else env.schemas.output_errors(body, ref.api_version, ref.kind):
+        span = made.body.span(path) or unit.source.span("metadata", "name")
+        yield Diagnostic(
+            code=REFUSED,
+            message=f"{ref.kind} {ref.name}: {message}",
+            span=span,
+            help="an API server would refuse this object; correct the value that it comes from",
+            subject=unit.ref,
+        )
 
 
 def leftovers(unit: Unit) -> Iterator[Diagnostic]:

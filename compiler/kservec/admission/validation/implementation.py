@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.admission.subject import EXPLAINER, MODEL_FIELDS, PREDICTOR, Part
-from kservec.core.containers import variable
+from kservec.core.containers import find, variable
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import KSERVE_CONTAINER
 
@@ -43,6 +43,13 @@ PROTOCOL = Code(
     "a protocol that a custom predictor cannot have",
     "The variable PROTOCOL of a custom predictor's first container tells KServe which protocol it speaks: v1 or v2.",
 )
+UNNAMED = Code(
+    "implementation/no-kserve-container",
+    Severity.ERROR,
+    "several containers and none of them serves",
+    "Of several containers of a custom predictor the one named kserve-container serves the model; KServe's controller "
+    "crashes where there is none. A single container is given the name.",
+)
 PROTOCOL_VARIABLE = "PROTOCOL"
 PROTOCOLS = frozenset({"v1", "v2"})
 
@@ -54,13 +61,16 @@ CHOICES = {
 
 
 def check_implementations(subject: Subject) -> Iterator[Diagnostic]:
-    """KServe: component.go, validateExactlyOneImplementation; predictor_custom.go, validateCustomProtocol."""
+    """The rules for what serves each component, and for the containers of a custom predictor."""
     for part in subject.parts:
         yield from check_implementation(subject, part)
+    predictor = subject.predictor
+    if predictor.implementations == (("containers", 0),):
+        yield from _check_containers(subject, predictor)
 
 
 def check_implementation(subject: Subject, part: Part) -> Iterator[Diagnostic]:
-    """The rules for what serves one component or canary."""
+    """KServe: component.go, validateExactlyOneImplementation; predictor_custom.go, validateCustomProtocol."""
     count = len(part.implementations)
     if count == 0:
         choices = CHOICES.get(part.role, "containers")
@@ -102,6 +112,14 @@ def _shown(subject: Subject, part: Part, step: tuple[str | int, ...]) -> str:
         return f"the container {part.spec['containers'][step[1]].get('name') or KSERVE_CONTAINER}"
     written = subject.source.written((*part.path, *step))
     return str(written[-1])
+
+
+def _check_containers(subject: Subject, part: Part) -> Iterator[Diagnostic]:
+    """KServe: predictor_custom.go, GetContainer finds nothing, and the controller does not expect that."""
+    if find(part.spec["containers"], KSERVE_CONTAINER) is None:
+        message = f"none of the containers is called {KSERVE_CONTAINER}, so KServe cannot tell which one serves"
+        help_text = f"call the container that serves the model {KSERVE_CONTAINER}"
+        yield subject.finding(UNNAMED, message, (*part.path, "containers"), help_text)
 
 
 def _check_protocol(subject: Subject, part: Part) -> Iterator[Diagnostic]:

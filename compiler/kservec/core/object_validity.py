@@ -1,0 +1,84 @@
+"""What an API server checks of the objects around a pod in code, and no schema states.
+
+Kubernetes: pkg/apis/{apps,core}/validation/validation.go; Gateway API: the CRD of HTTPRoute
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.faults import Fault
+from kservec.core.object_meta import MAX_LABEL
+from kservec.core.pod_validity import pod_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kservec.core.tree import Json
+
+LONG_LABEL = Code(
+    "output/long-label",
+    Severity.ERROR,
+    "a generated label value is too long",
+    "KServe derives the label `app` from the name of the component: isvc.<service>-<component> may have 63 characters.",
+)
+LONG_SERVICE_NAME = Code(
+    "output/long-name",
+    Severity.ERROR,
+    "a generated name is too long",
+    "A Service is a DNS name: at most 63 characters, the suffix of the component included. Shorten the name of the service.",
+)
+ROLLOUT = Code(
+    "output/rollout-number",
+    Severity.ERROR,
+    "a rollout number that is no number and no percentage",
+    "maxSurge and maxUnavailable take a whole number, or a percentage as text; both 0 would stop every rollout.",
+)
+
+SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
+PERCENT = re.compile(r"[0-9]+%\Z").match
+
+
+def deployment_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server would refuse in a Deployment."""
+    template = body["spec"]["template"]
+    for key, value in (template["metadata"].get("labels") or {}).items():
+        if len(value) > MAX_LABEL:
+            message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
+            yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the service")
+    yield from rollout_faults(body["spec"].get("strategy") or {})
+    for fault in pod_faults(template["spec"]):
+        yield fault._replace(path=("spec", "template", "spec", *fault.path))
+
+
+def rollout_faults(strategy: Json) -> Iterator[Fault]:
+    """Rollout numbers that are text, or both zero."""
+    numbers = strategy.get("rollingUpdate") or {}
+    for key, value in sorted(numbers.items()):
+        if isinstance(value, str) and not PERCENT(value):
+            at = ("spec", "strategy", "rollingUpdate", key)
+            yield Fault(ROLLOUT, at, f'{key} is the text "{value}"', help="write a number without quotes, or a percentage")
+    if {str(v).removesuffix("%") for v in numbers.values()} == {"0"} and len(numbers) > 1:
+        yield Fault(ROLLOUT, ("spec", "strategy"), "maxSurge and maxUnavailable are both 0", help="raise one of them")
+
+
+def service_faults(body: Json) -> Iterator[Fault]:
+    """A Service's name, which is stricter than others."""
+    name = body["metadata"]["name"]
+    if not SERVICE_NAME(name):
+        yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), f"{name} is no valid name of a Service", help="shorten the name")
+
+
+CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
+    ("apps/v1", "Deployment"): deployment_faults,
+    ("v1", "Service"): service_faults,
+}
+
+
+def object_faults(api_version: str, kind: str, body: Json) -> Iterator[Fault]:
+    """Everything that code of an API server would refuse in an object, as far as it is known here."""
+    check = CHECKS.get((api_version, kind))
+    if check is not None:
+        yield from check(body)
