@@ -28,16 +28,16 @@ _LONGEST_SIMPLE_KEY = 1000
 # Characters that mean nothing to YAML anywhere in a word, and those among them that are in no number and no date.
 _CHAR = "[A-Za-z0-9_./@%=,+$()~-]"
 _NO_NUMBER = "[g-nG-Np-sP-Su-wU-WyY%/@=~$()]"
-_WORD = f"{_CHAR}*(?::{_CHAR}+)*"
-_match_plain = re.compile(rf"(?:-{{0,2}}[A-Za-z]|[_/$(]|(?=\S*{_NO_NUMBER})[0-9.]){_WORD}(?: {_CHAR}{_WORD})*\Z").match
+_WORD = f"{_CHAR}*+(?::{_CHAR}++)*+"
+_match_plain = re.compile(rf"(?:-{{0,2}}[A-Za-z]|[_/$(]|(?=\S*{_NO_NUMBER})[0-9.]){_WORD}(?: {_CHAR}{_WORD})*+\Z").match
 
 _UNPRINTABLE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff"
 _ESCAPED = re.compile(f'["\\\\\t\n{_UNPRINTABLE}]')
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 # Lines that keep their meaning as a block: no tab before and no blank after the text of a line.
-_LINE = rf"(?!\t)[^\n{_UNPRINTABLE}]*(?<![ \t])"
-_match_block = re.compile(rf"(?![ \n])(?:{_LINE}\n)*{_LINE}(?<!\n\n)\Z").match
+_LINE = rf"(?!\t)[^\n{_UNPRINTABLE}]*+(?<![ \t])"
+_match_block = re.compile(rf"(?![ \n])(?:{_LINE}\n)*+{_LINE}(?<!\n\n)\Z").match
 
 
 def dump(value: Json) -> str:

@@ -46,11 +46,12 @@ def event_source(text: str) -> NextEvent:
 
 
 def _slow_event_source(text: str) -> NextEvent:
-    loader = yaml.SafeLoader(text)
+    loader: Any = yaml.SafeLoader(text)
 
     def next_event() -> Any:
         event = loader.get_event()
-        if isinstance(event, ScalarEvent) and _find_surrogate(event.value):
+        kind = event.__class__
+        if kind is ScalarEvent and _find_surrogate(event.value):
             problem = "found invalid Unicode character escape code"
             raise yaml.MarkedYAMLError("while parsing a quoted scalar", event.start_mark, problem, event.end_mark)
         return event
@@ -75,14 +76,14 @@ def find_ends(text: str, start: int) -> Ends:
 def _follow(next_event: NextEvent, text: str, base: int, ends: Ends) -> None:
     opened: list[tuple[int, bool]] = []
     last = base
-    while not isinstance(event := next_event(), DocumentEndEvent | StreamEndEvent):
-        if isinstance(event, MappingStartEvent | SequenceStartEvent):
+    while (kind := (event := next_event()).__class__) not in (DocumentEndEvent, StreamEndEvent):
+        if kind in (MappingStartEvent, SequenceStartEvent):
             opened.append((base + event.start_mark.index, bool(event.flow_style)))
-        elif isinstance(event, MappingEndEvent | SequenceEndEvent):
+        elif kind in (MappingEndEvent, SequenceEndEvent):
             begin, is_flow = opened.pop()
             last = base + event.end_mark.index if is_flow else last
             ends.collections[begin] = last
-        elif isinstance(event, ScalarEvent):
+        elif kind is ScalarEvent:
             begin, last = base + event.start_mark.index, base + event.end_mark.index
             if event.style in ("|", ">"):
                 last = begin + len(text[begin:last].rstrip())

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kservec.core.document import Position, SourceText
-from kservec.core.reading import CONTROL_CHARACTER, NUMBER, Limits, Reading, shorten
+from kservec.core.reading import CONTROL_CHARACTER, NUMBER, Limits, Reading
 from kservec.core.scalars import BadNumberError, resolve
 from kservec.core.tree import Json
 
@@ -115,7 +115,7 @@ class JsonReader(Reading):
             self.report(NUMBER, at, str(error), _QUOTE_ADVICE)
             return found[0]
         if isinstance(value, str):
-            self.report(NUMBER, at, f"`{shorten(value)}` is beyond what a number can hold", _QUOTE_ADVICE)
+            self.report(NUMBER, at, "this is beyond what a number can hold", _QUOTE_ADVICE)
         return value
 
     def _more(self, closer: str, *, first: bool) -> bool:

@@ -4,7 +4,7 @@ Decides what they are worth and how the API server writes them back. Must not kn
 
 Source of the rules: k8s.io/apimachinery pkg/api/resource/quantity.go, as every typed object passes through it. Two
 things are refused that it reads: a quantity without digits (`m` is 0 there; the schemas of custom resources refuse it)
-and exponents beyond 300.
+and exponents beyond 300. Older releases drop the exponent of what is too large for `E` (`1000E` becomes `1`).
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def parse_quantity(text: str | int | float) -> Fraction:
     Raises:
         ValueError: not a quantity.
     """
-    return _parse(_as_text(text)).value
+    return _worth(_as_text(text))
 
 
 def canonical(text: str | int | float) -> str:
     """The quantity as the API server writes it: `1000m` is `1`, `0.5` is `500m`, `1024Mi` is `1Gi`.
 
     The largest suffix of the style it was written in that leaves no fraction. A binary quantity below 1,024, or with a
-    fraction, becomes a decimal one.
+    fraction, becomes a decimal one. Text that looks canonical to the API server stays as it is, be it `+1` or `1.125`.
 
     Raises:
         ValueError: not a quantity.
@@ -81,6 +81,11 @@ def _as_text(value: str | int | float) -> str:
 
 
 @lru_cache(maxsize=1024)
+def _worth(text: str) -> Fraction:
+    return _parse(text).value
+
+
+@lru_cache(maxsize=1024)
 def _parse(text: str) -> _Quantity:
     found = _match_quantity(text) if len(text) <= _LONGEST else None
     if found is None or not (found["whole"] or found["part"]):
@@ -97,7 +102,7 @@ def _parse(text: str) -> _Quantity:
     digits = whole + part
     if power < _NANO:
         return _Quantity(sign * -(-int(digits) // 10 ** (_NANO - power)), _NANO, style)
-    # Kubernetes keeps the text of a short number that looks canonical to it, be it `+1` or `1e+3`.
+    # What ParseQuantity takes for canonical already. It keeps that text, and the API server stores it.
     is_kept = len(digits) <= 18 and power % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
     return _Quantity(sign * int(digits), power, style, text if is_kept else "")
 

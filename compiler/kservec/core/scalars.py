@@ -87,7 +87,7 @@ def shortest_number(number: float) -> int | float:
 
 def _number(text: str) -> str | int | float:
     if text in _NON_FINITE:
-        raise BadNumberError(f"`{text}` is not a number that JSON can carry")
+        raise BadNumberError("this is not a number that JSON can carry")
     # go-yaml drops all underscores, except after a leading dot, where Go's own rule holds: only between digits.
     digits = text.replace("_", "") if text[0] != "." else re.sub("(?<=[0-9])_(?=[0-9])", "", text)
     match = _match_integer(digits)
@@ -96,14 +96,14 @@ def _number(text: str) -> str | int | float:
         if -_INT64 <= integer < _INT64:
             return integer
         if match["dec"] is None:
-            return text if not -_INT64 <= integer < 2 * _INT64 else _reject(text)
+            return text if not -_INT64 <= integer < 2 * _INT64 else _reject()
     if not _match_float(digits):
         return text
     number = float(digits)
     if number - number != 0:
         return text
     if match is not None:
-        return _reject(text)
+        return _reject()
     return shortest_number(number)
 
 
@@ -119,9 +119,8 @@ def _integer(match: re.Match[str]) -> int:
     return -number if sign == "-" else number
 
 
-def _reject(text: str) -> str:
-    shown = text if len(text) <= 40 else text[:37] + "..."
-    raise BadNumberError(f"`{shown}` does not fit in 64 bits; Kubernetes would round it")
+def _reject() -> str:
+    raise BadNumberError("this integer does not fit in 64 bits; Kubernetes would round it")
 
 
 def _short_float(number: float) -> str:

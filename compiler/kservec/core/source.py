@@ -19,7 +19,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.core.document import Document, Position, SourceText
 from kservec.core.events import HAS_LIBYAML
 from kservec.core.json_reader import JsonReader, NotJsonError
-from kservec.core.reading import TOO_LARGE, Limits, StopReadingError, shorten
+from kservec.core.reading import TOO_LARGE, Limits, StopReadingError
 from kservec.core.tree import Json
 from kservec.core.yaml_reader import YamlReader
 from kservec.core.yaml_syntax import SYNTAX, explain_syntax_error, without_control_characters
@@ -185,8 +185,8 @@ def _no_mapping(document: Document) -> Diagnostic:
         advice = "write each object as a document of its own, with `---` between them"
     elif isinstance(value, str) and ":" in value:
         advice = "write a space after each colon"
-    noun = "a list" if isinstance(value, list) else f"`{shorten(str(value))}`"
-    message = f"this document is {noun} instead of an object"
+    noun = "a list" if isinstance(value, list) else "plain text" if isinstance(value, str) else "a single value"
+    message = f"this is {noun} instead of an object"
     return Diagnostic(code=NOT_A_MAPPING, message=message, span=document.span(), help=advice)
 
 

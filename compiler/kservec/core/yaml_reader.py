@@ -26,7 +26,7 @@ from yaml.events import (
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.document import Position, SourceText
 from kservec.core.events import NextEvent, event_source
-from kservec.core.reading import KEY, NUMBER, Limits, Reading, StopReadingError, shorten
+from kservec.core.reading import KEY, NUMBER, Limits, Reading, StopReadingError
 from kservec.core.scalars import NUMBER_STARTS, WORDS, BadNumberError, key_text, resolve
 from kservec.core.tree import Json
 
@@ -243,8 +243,7 @@ class YamlReader(Reading):
             self.report(KEY, at, "a key is a map or a list", advice)
 
     def _bad_number(self, event: Any, error: BadNumberError) -> None:
-        advice = f'write "{shorten(event.value)}" in quotes if it is meant as text'
-        self.report(NUMBER, event.start_mark.index, str(error), advice)
+        self.report(NUMBER, event.start_mark.index, str(error), "write it in quotes if it is meant as text")
 
     def _tagged(self, event: Any) -> Json:
         """The value of a scalar with a tag of its own: `!!int "5"`."""
@@ -267,7 +266,7 @@ class YamlReader(Reading):
             self._bad_number(event, error)
             return text
         if value.__class__ not in kind:
-            message = f"`{shorten(text)}` is no `!!{tag.removeprefix(_TAG_PREFIX)}`"
+            message = f"this is no `!!{tag.removeprefix(_TAG_PREFIX)}`"
             self.report(TAG, event.start_mark.index, message, "remove the tag")
         return value
 
@@ -280,18 +279,17 @@ class YamlReader(Reading):
             self._open_anchors.append(event.anchor)
 
     def _unknown_tag(self, event: Any) -> None:
-        tag = event.tag.replace(_TAG_PREFIX, "!!")
         advice = "remove the tag; quote the value if it is text that begins with `!`"
-        self.report(TAG, event.start_mark.index, f"Kubernetes knows no tag `{shorten(tag)}`", advice)
+        self.report(TAG, event.start_mark.index, "Kubernetes knows no such tag", advice)
 
     def _alias(self, event: Any) -> tuple[Json, Position]:
         at, name = event.start_mark.index, event.anchor
         anchored = self._anchors.get(name)
         if name in self._open_anchors or anchored is None:
-            message = f"no anchor `&{name}` comes before this alias"
+            message = "no anchor of this name comes before the alias"
             if name in self._open_anchors:
-                message = f"the alias `*{name}` stands inside what it repeats"
-            self.report(UNKNOWN_ALIAS, at, message, f'write "*{name}" in quotes if it is meant as text')
+                message = "the alias stands inside what it repeats"
+            self.report(UNKNOWN_ALIAS, at, message, "write it in quotes if it is text that begins with `*`")
             return None, at
         self.room -= anchored.size
         self._expansion_room -= anchored.size

@@ -2,7 +2,7 @@
 
 Decides, from what the parser stumbled over and the text around it, which mistake was made. Must not know the parser's
 state: it gets the message and two marks, and the text. The two parsers word their messages differently, so rules look
-for what both have.
+for what both have. No message repeats a value: it may be a secret.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import yaml
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.core.document import SourceText
-from kservec.core.reading import CONTROL_CHARACTER, TOO_DEEP, shorten
+from kservec.core.reading import CONTROL_CHARACTER, TOO_DEEP
 from kservec.core.yaml_reader import TEMPLATE, TEMPLATE_ADVICE
 
 SYNTAX = Code(
@@ -138,7 +138,7 @@ def _too_deep(s: Stumble) -> Mistake | None:
 
 
 def _template(s: Stumble) -> Mistake | None:
-    places = (s.at, s.began) if "flow" in s.context or "any token" in s.problem else (s.at,)
+    places = (s.at, s.began) if "flow" in s.context or "simple key" in s.context else (s.at,)
     for at in places:
         found = _find_template(s.line(at))
         if found is not None:
@@ -236,21 +236,14 @@ def _second_colon(s: Stumble) -> Mistake | None:
     before = s.before
     if len(before) > _LONGEST_KEY:
         return _long_key(s.line_start(s.at))
-    key, colon, value = before.partition(": ")
-    if colon:
-        rest = (value + s.line(s.at)[len(before) :]).strip()
-        advice = f"put the value in quotes: `{shorten(key.strip())}: {_quoted(rest)}`"
-        return Mistake(SYNTAX, s.at, "a value without quotes cannot hold a colon and a space", advice)
+    if ": " in before:
+        message = "a value without quotes cannot hold a colon and a space"
+        return Mistake(SYNTAX, s.at, message, "put all of the value in quotes")
     at = s.line_start(s.at) + len(before) - len(before.lstrip())
     above = s.line_above()
     related = (above + len(s.line(above)) - len(s.line(above).lstrip()), "this has a value already")
     message = "this key is indented under a line that has a value already"
     return Mistake(INDENTATION, at, message, "give it the column of the keys it belongs to", related)
-
-
-def _quoted(text: str) -> str:
-    shown = shorten(text)
-    return f"'{shown}'" if '"' in shown else f'"{shown}"'
 
 
 def _dash_after_key(s: Stumble) -> Mistake | None:
