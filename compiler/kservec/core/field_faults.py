@@ -152,11 +152,20 @@ def _homes(subject: Subject, path: Path, name: str) -> list[str]:
     return [field_path((*path, field)) for field in found] if len(found) <= 3 else []
 
 
+_CANARY = ("spec", "canary")
+_CANARY_MODEL_DEPTH = 5
+_CANARY_NAME = (
+    "write `name: kserve-container`: KServe's schema asks for the container's name here, unlike in spec.predictor, and "
+    "a model is mounted into a container of that name only"
+)
+
+
 def _missing_field(path: Path, name: str) -> Fault:
     return Fault(
         code=REQUIRED,
         path=path,
         message=f"{field_path((*path, name))} is missing",
         label=f"{name} is required here",
+        help=_CANARY_NAME if name == "name" and path[:2] == _CANARY and len(path) == _CANARY_MODEL_DEPTH else "",
         at_key=True,
     )
