@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.document import Document
+    from kservec.core.local_models import LocalCache
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
     from kservec.core.tree import Json, Path
@@ -41,7 +42,7 @@ class Admitted:
 
 
 def admit_inferenceservice(
-    document: Document, value: Json, platform: PlatformConfig, plugs: Plugs, local_caches: Sequence[Json] = ()
+    document: Document, value: Json, platform: PlatformConfig, plugs: Plugs, local_caches: Sequence[LocalCache] = ()
 ) -> Admitted:
     """Default and validate an InferenceService.
 
@@ -50,7 +51,7 @@ def admit_inferenceservice(
         value: its value, valid by the CRD's schema and with the schema's own defaults.
         platform: KServe's configuration.
         plugs: the autoscalers and storage schemes that there are.
-        local_caches: the LocalModelCaches and LocalModelNamespaceCaches of the cluster, as documents.
+        local_caches: the local model caches of the cluster.
 
     Returns:
         The defaulted value with all findings.

@@ -95,10 +95,11 @@ def _default_predictor(predictor: Json, platform: PlatformConfig) -> tuple[Json,
     moved: dict[Path, Path] = {}
     if not predictor.keys() & MODEL_FIELDS:
         return _default_custom_predictor(predictor, platform), moved
-    framework = next((f for f in FRAMEWORKS if predictor.get(f) is not None), None)
-    if framework is not None:
-        predictor = _with_model(predictor, framework)
-        moved[("spec", "predictor", "model")] = ("spec", "predictor", framework)
+    if predictor.keys() & FRAMEWORK_FIELDS:
+        framework = next((f for f in FRAMEWORKS if predictor.get(f) is not None), None)
+        if framework is not None:
+            predictor = _with_model(predictor, framework)
+            moved[("spec", "predictor", "model")] = ("spec", "predictor", framework)
     model = predictor.get("model")
     if model and model.get("protocolVersion") is None and (model.get("modelFormat") or {}).get("name") in V2_FORMATS:
         predictor = {**predictor, "model": {**model, "protocolVersion": "v2"}}

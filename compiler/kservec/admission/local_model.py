@@ -9,30 +9,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.admission.subject import parts_of, storage_uri
-from kservec.core.names import DISABLE_LOCAL_MODEL, INTERNAL, NODE_GROUP
+from kservec.core.local_models import usable_by
+from kservec.core.names import DISABLE_LOCAL_MODEL, NODE_GROUP
+from kservec.core.node_cache import CLAIM_NAME, LABEL, NAMESPACE_LABEL, SOURCE_URI
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kservec.core.local_models import LocalCache
     from kservec.core.platform import PlatformConfig
     from kservec.core.tree import Json
 
-LABEL = f"{INTERNAL}localmodel"
-NAMESPACE_LABEL = f"{INTERNAL}localmodel-namespace"
-SOURCE_URI = f"{INTERNAL}localmodel-sourceuri"
-CLAIM_NAME = f"{INTERNAL}localmodel-pvc-name"
-NAMESPACE_CACHE = "LocalModelNamespaceCache"
 KEYS = frozenset({LABEL, NAMESPACE_LABEL, SOURCE_URI, CLAIM_NAME})
 
 
 class Hit(NamedTuple):
     """A cache that holds a model, and the volume claim through which a node group reads it."""
 
-    cache: Json
+    cache: LocalCache
     claim: str
 
 
-def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Json]) -> Json:
+def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[LocalCache]) -> Json:
     """An InferenceService with the labels and annotations of the cache that holds its model.
 
     A service whose model is in no cache loses such keys where it has them; one without a storage URI is left alone.
@@ -40,7 +38,7 @@ def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Jso
     Args:
         value: the defaulted InferenceService.
         platform: says whether local models are enabled.
-        caches: the LocalModelCaches and LocalModelNamespaceCaches of the cluster, as documents.
+        caches: the local model caches of the cluster.
     """
     metadata = value["metadata"]
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
@@ -51,7 +49,7 @@ def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Jso
         return value
     hit = None
     if platform.local_model.enabled and DISABLE_LOCAL_MODEL not in annotations:
-        hit = _hit(uri.uri, annotations.get(NODE_GROUP), _candidates(caches, metadata.get("namespace") or "default"))
+        hit = _hit(uri.uri, annotations.get(NODE_GROUP), usable_by(caches, metadata.get("namespace") or "default"))
     added_labels, added_annotations = _keys(hit) if hit is not None else ({}, {})
     return {
         **value,
@@ -63,43 +61,23 @@ def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Jso
     }
 
 
-def _candidates(caches: Sequence[Json], namespace: str) -> list[Json]:
-    """The caches that a service may use: those of its namespace, then the cluster's, each by name."""
-    own = (
-        c for c in caches if c["kind"] == NAMESPACE_CACHE and (c["metadata"].get("namespace") or "default") == namespace
-    )
-    cluster = (c for c in caches if c["kind"] != NAMESPACE_CACHE)
-    return [*sorted(own, key=_name), *sorted(cluster, key=_name)]
-
-
-def _name(cache: Json) -> str:
-    name: str = cache["metadata"]["name"]
-    return name
-
-
-def _hit(uri: str, node_group: str | None, candidates: Iterable[Json]) -> Hit | None:
+def _hit(uri: str, node_group: str | None, candidates: Iterable[LocalCache]) -> Hit | None:
     """The first cache that holds a model, for the node group that the service asks for if it does."""
     for cache in candidates:
-        groups = cache["spec"].get("nodeGroups") or ()
-        if not holds(cache["spec"].get("sourceModelUri") or "", uri) or not groups:
+        groups = cache.spec.node_groups
+        if not cache.holds(uri) or not groups:
             continue
         group = groups[0] if node_group is None else node_group
         if group in groups:
-            return Hit(cache, f"{_name(cache)}-{group}")
+            return Hit(cache, cache.claim(group))
     return None
 
 
-def holds(cached: str, uri: str) -> bool:
-    """Whether a cached model is the one at a URI, or the folder it lies in. KServe: v1alpha1/storage_uri_utils.go."""
-    cached, uri = cached.removesuffix("/"), uri.removesuffix("/")
-    return uri == cached or uri.startswith(f"{cached}/")
-
-
 def _keys(hit: Hit) -> tuple[dict[str, str], dict[str, str]]:
-    labels = {LABEL: _name(hit.cache)}
-    if hit.cache["kind"] == NAMESPACE_CACHE:
-        labels[NAMESPACE_LABEL] = hit.cache["metadata"].get("namespace") or "default"
-    return labels, {SOURCE_URI: hit.cache["spec"]["sourceModelUri"], CLAIM_NAME: hit.claim}
+    labels = {LABEL: hit.cache.name}
+    if hit.cache.namespace:
+        labels[NAMESPACE_LABEL] = hit.cache.namespace
+    return labels, {SOURCE_URI: hit.cache.spec.source_model_uri, CLAIM_NAME: hit.claim}
 
 
 def _without_keys(entries: Mapping[str, str]) -> dict[str, str]:

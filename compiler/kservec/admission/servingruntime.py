@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.admission.validation.environment import BLOCKED_VARIABLE, blocked
 from kservec.admission.validation.multi_node import (
-    GPU_ANNOTATION,
     SEVERAL_CONTAINERS,
     SIZE,
     SIZE_IN_ENVIRONMENT,
@@ -19,7 +18,7 @@ from kservec.admission.validation.multi_node import (
 )
 from kservec.core.containers import variable
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
-from kservec.core.gpu_types import annotated_types, gpu_types, unknown_types
+from kservec.core.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types, unknown_types
 from kservec.core.names import GPU_RESOURCE_TYPES, GROUP, KSERVE_CONTAINER, WORKER_CONTAINER
 from kservec.core.platform import PlatformConfig
 

@@ -25,7 +25,8 @@ PREDICTOR = "predictor"
 TRANSFORMER = "transformer"
 EXPLAINER = "explainer"
 ROLES = (PREDICTOR, TRANSFORMER, EXPLAINER)
-MODEL_FIELDS = frozenset({*FRAMEWORKS, "model"})
+MODEL_ORDER = (*FRAMEWORKS, "model")
+MODEL_FIELDS = frozenset(MODEL_ORDER)
 STORAGE_URI = "STORAGE_URI"
 
 
@@ -145,10 +146,10 @@ def predictor_implementations(predictor: Json) -> tuple[Path, ...]:
     Each framework, `model`, and each container named kserve-container; containers without that name stand for one
     implementation where there is nothing else. KServe: pkg/apis/serving/v1beta1/predictor.go, GetImplementations
     """
-    found: list[Path] = []
-    fields = predictor.keys() & MODEL_FIELDS
-    if fields:
-        found = [(f,) for f in (*FRAMEWORKS, "model") if f in fields and predictor[f] is not None]
+    fields = [f for f in predictor if f in MODEL_FIELDS and predictor[f] is not None]
+    if len(fields) > 1:
+        fields.sort(key=MODEL_ORDER.index)
+    found: list[Path] = [(f,) for f in fields]
     containers = predictor.get("containers")
     if containers:
         found += [("containers", i) for i, c in enumerate(containers) if c.get("name") == KSERVE_CONTAINER]

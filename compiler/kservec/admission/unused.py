@@ -39,11 +39,6 @@ def in_standard_mode(subject: Subject, part: Part) -> bool:  # noqa: ARG001 - th
     return subject.mode is Mode.STANDARD
 
 
-def in_knative_mode(subject: Subject, part: Part) -> bool:  # noqa: ARG001 - the signature of a condition
-    """Whether the service runs in Knative mode."""
-    return subject.mode is Mode.KNATIVE
-
-
 def has_nothing_to_download(subject: Subject, part: Part) -> bool:  # noqa: ARG001 - the signature of a condition
     """Whether a part names no model in storage."""
     stored = part.model is not None and (part.model.get("storage") or {}).get("path") is not None
@@ -67,7 +62,6 @@ UNUSED: tuple[Unused, ...] = (
         "limit them in the model server, or scale on them",
         in_standard_mode,
     ),
-    Unused((PREDICTOR,), ("workerSpec",), "Knative runs no workers", "use Standard mode", in_knative_mode),
     Unused(
         (PREDICTOR,),
         ("storageContainerName",),
@@ -92,7 +86,6 @@ CANARY_UNUSED: Mapping[str, str] = {
     "deploymentStrategy": "Deployments of canaries roll out by the default strategy",
     "logger": "the Service of a canary leads past the agent, which would log",
     "scaleMetricType": "no autoscaler reads it",
-    "storageUris": "canaries load the model of a single storageUri alone",
     "timeout": "routes take the stable predictor's",
 }
 """Fields of a canary's predictor that nothing honours. KServe: components/predictor.go, reconcileCanaryDeployments."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
 
 UNKNOWN_CLASS = Code(
-    "scaling/unknown-class",
+    "scaling/unsupported-class",
     Severity.ERROR,
     "an autoscaler class that KServe does not have",
     "The annotation serving.kserve.io/autoscalerClass of an InferenceService names one of KServe's autoscalers for "

@@ -40,8 +40,8 @@ NAME = Code(
 TRAFFIC = Code(
     "canary/traffic",
     Severity.ERROR,
-    "canaries with an impossible share of traffic",
-    "trafficPercent is 0 to 100, and all canaries together take at most 100.",
+    "canaries that take more traffic than there is",
+    "All canaries together take at most 100 percent of the traffic.",
 )
 FIELD = Code(
     "canary/field",
@@ -103,19 +103,11 @@ def _check_names(subject: Subject, canaries: Sequence[Part]) -> Iterator[Diagnos
 
 
 def _check_traffic(subject: Subject) -> Iterator[Diagnostic]:
-    total, sane = 0, True
-    for i, entry in enumerate(subject.value["spec"]["canary"]):
-        percent = entry.get("trafficPercent") or 0
-        total += percent
-        if not 0 <= percent <= 100:
-            sane = False
-            message = f"a canary takes 0 to 100 percent of the traffic, not {percent}"
-            yield subject.finding(TRAFFIC, message, ("spec", "canary", i, "trafficPercent"), "use 0 to 100")
-    if sane and total > 100:
+    total = sum(entry["trafficPercent"] for entry in subject.value["spec"]["canary"])
+    if total > 100:
         message = f"the canaries together take {total} percent of the traffic"
-        yield subject.finding(
-            TRAFFIC, message, ("spec", "canary"), "lower trafficPercent so that they take at most 100 together"
-        )
+        help_text = "lower trafficPercent so that they take at most 100 together"
+        yield subject.finding(TRAFFIC, message, ("spec", "canary"), help_text)
 
 
 def _check_canary(subject: Subject, canary: Part) -> Iterator[Diagnostic]:
@@ -126,7 +118,8 @@ def _check_canary(subject: Subject, canary: Part) -> Iterator[Diagnostic]:
     for field, reason in FIELDS.items():
         value = canary.spec.get(field)
         if value is not None and (field != "maxReplicas" or value > 0):
-            yield subject.finding(FIELD, f"a canary cannot have {field}: {reason}", (*canary.path, field), "remove it")
+            remedy = "remove it" if field == "workerSpec" else "remove it; minReplicas is a canary's number of replicas"
+            yield subject.finding(FIELD, f"a canary cannot have {field}: {reason}", (*canary.path, field), remedy)
     low, stable = canary.spec.get("minReplicas"), subject.predictor.spec.get("minReplicas")
     most = 1 if stable is None else stable
     if low is not None and low > most:

@@ -49,8 +49,8 @@ def check(subject: Subject, part: Part) -> Iterator[Diagnostic]:
     metrics = (part.spec.get("autoScaling") or {}).get("metrics") or ()
     for i, entry in enumerate(metrics):
         path = (*part.path, "autoScaling", "metrics", i)
-        if entry.get("type") != "Resource":
-            message = f"a HorizontalPodAutoscaler cannot use a metric of type {entry.get('type')}"
+        if entry["type"] != "Resource":
+            message = f"a HorizontalPodAutoscaler cannot use a metric of type {entry['type']}"
             help_text = "use type Resource, or KEDA (serving.kserve.io/autoscalerClass: keda)"
             yield subject.finding(METRIC_SOURCE, message, (*path, "type"), help_text)
         elif entry.get("resource") is None:

@@ -48,40 +48,30 @@ def check(subject: Subject, part: Part) -> Iterator[Diagnostic]:
 
 
 def _check_metric(subject: Subject, entry: Json, path: Path) -> Iterator[Diagnostic]:
-    kind = entry.get("type")
-    found = SOURCES.get(kind)
-    if found is None:
-        message = f"KEDA cannot use a metric of type {kind}"
-        yield subject.finding(METRIC_SOURCE, message, (*path, "type"), f"use {', '.join(SOURCES)}")
-        return
-    field, check_source = found
+    field, check_source = SOURCES[entry["type"]]
     source = entry.get(field)
     if source is None:
-        message = f"the metric of type {kind} does not say which"
+        message = f"the metric of type {entry['type']} does not say which"
         yield subject.finding(METRIC_SOURCE, message, path, f"set `{field}`")
     else:
         yield from check_source(subject, source, (*path, field))
 
 
 def _check_resource(subject: Subject, resource: Json, path: Path) -> Iterator[Diagnostic]:
-    name, target = resource.get("name"), resource.get("target") or {}
-    types = TYPES_OF_RESOURCES.get(name)
-    if types is None:
-        message = f"KEDA cannot scale on the resource {name!r}"
-        yield subject.finding(METRIC, message, (*path, "name"), f"use {' or '.join(TYPES_OF_RESOURCES)}")
-    elif target.get("type") not in types:
-        message = f"a target of {name} is of type {' or '.join(types)}, not {target.get('type')}"
+    name, target = resource["name"], resource["target"]
+    types, kind, amount = TYPES_OF_RESOURCES[name], target.get("type"), target.get("averageValue")
+    if kind not in types:
+        message = f"a target of {name} is of type {' or '.join(types)}" + (f", not {kind}" if kind else "")
         yield subject.finding(TARGET_TYPE, message, (*path, "target", "type"), f"use {' or '.join(types)}")
-    else:
-        yield from _check_target(subject, target, (*path, "target"))
-        amount = target.get("averageValue")
-        if target["type"] == "AverageValue" and amount is not None and parse_quantity(amount) < LEAST_MEMORY:
-            message = f"a target of memory is at least 1 MiB; it is {amount}"
-            yield subject.finding(TARGET, message, (*path, "target", "averageValue"), "use 1Mi or more")
+        return
+    yield from _check_target(subject, target, (*path, "target"))
+    if kind == "AverageValue" and amount is not None and parse_quantity(amount) < LEAST_MEMORY:
+        message = f"a target of memory is at least 1 MiB; it is {amount}"
+        yield subject.finding(TARGET, message, (*path, "target", "averageValue"), "use 1Mi or more")
 
 
 def _check_queried(subject: Subject, source: Json, path: Path) -> Iterator[Diagnostic]:
-    metric, target = source.get("metric") or {}, source.get("target") or {}
+    metric, target = source["metric"], source["target"]
     if not metric.get("query"):
         yield subject.finding(QUERY, "the metric has no query", (*path, "metric", "query"), "set metric.query")
     if target.get("value") is None:

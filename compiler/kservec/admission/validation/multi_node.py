@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.containers import variable
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.gpu_types import annotated_types, gpu_types, unknown_types
+from kservec.core.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types, unknown_types
 from kservec.core.names import AUTOSCALER_CLASS, GPU_RESOURCE_TYPES
 from kservec.core.registry import SchemeTrait
 
@@ -37,13 +37,6 @@ UNKNOWN_GPU = Code(
     "In a multi-node service every resource other than cpu, memory, storage and ephemeral-storage must be a GPU that "
     "KServe knows: huge pages, MIG slices and network devices are refused unless they are listed in the annotation "
     "serving.kserve.io/gpu-resource-types or in the platform's `multiNode` section.",
-)
-GPU_ANNOTATION = Code(
-    "multi-node/gpu-annotation",
-    Severity.ERROR,
-    "a malformed list of GPU types",
-    "The annotation serving.kserve.io/gpu-resource-types is a JSON array of resource names, such as "
-    '["example.com/gpu"].',
 )
 NO_URI = Code(
     "multi-node/no-storage-uri",
