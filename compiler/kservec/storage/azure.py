@@ -74,6 +74,4 @@ SCHEME = Scheme(
     forms=(f"https://ACCOUNT.{BLOB}/CONTAINER/PATH", f"https://ACCOUNT.{FILE_SHARE}/SHARE/PATH"),
 )
 CLIENT = Credential(name="azure", rank=30, keys=lambda _env: MARKS, grant=grant_client)
-ACCOUNT_KEY = Credential(
-    name="azure-storage-key", rank=40, keys=lambda _env: (STORAGE_KEY,), grant=grant_storage_key
-)
+ACCOUNT_KEY = Credential(name="azure-storage-key", rank=40, keys=lambda _env: (STORAGE_KEY,), grant=grant_storage_key)

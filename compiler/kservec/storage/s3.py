@@ -25,15 +25,15 @@ ACCESS_KEY_ID, SECRET_ACCESS_KEY = "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"
 ENDPOINT, USE_HTTPS = "S3_ENDPOINT", "S3_USE_HTTPS"
 
 SETTINGS: tuple[tuple[str, str, str], ...] = (
-    ("S3_VERIFY_SSL", "s3-verifyssl", "s3_verify_ssl"),
-    ("awsAnonymousCredential", "s3-useanoncredential", "s3_use_anonymous_credential"),
-    ("AWS_DEFAULT_REGION", "s3-region", "s3_region"),
-    ("S3_USER_VIRTUAL_BUCKET", "s3-usevirtualbucket", "s3_use_virtual_bucket"),
-    ("S3_USE_ACCELERATE", "s3-useaccelerate", "s3_use_accelerate"),
-    (BUNDLE_FILE_VARIABLE, "s3-cabundle", "s3_ca_bundle"),
-    (BUNDLE_CONFIG_MAP_VARIABLE, "s3-cabundle-configmap", "s3_ca_bundle_config_map"),
+    ("S3_VERIFY_SSL", f"{GROUP}/s3-verifyssl", "s3_verify_ssl"),
+    ("awsAnonymousCredential", f"{GROUP}/s3-useanoncredential", "s3_use_anonymous_credential"),
+    ("AWS_DEFAULT_REGION", f"{GROUP}/s3-region", "s3_region"),
+    ("S3_USER_VIRTUAL_BUCKET", f"{GROUP}/s3-usevirtualbucket", "s3_use_virtual_bucket"),
+    ("S3_USE_ACCELERATE", f"{GROUP}/s3-useaccelerate", "s3_use_accelerate"),
+    (BUNDLE_FILE_VARIABLE, f"{GROUP}/s3-cabundle", "s3_ca_bundle"),
+    (BUNDLE_CONFIG_MAP_VARIABLE, f"{GROUP}/s3-cabundle-configmap", "s3_ca_bundle_config_map"),
 )
-"""Variable, which is also the key of a Secret; annotation under serving.kserve.io/; field of the configuration."""
+"""Variable, which is also the key of a Secret; annotation; field of the configuration. In KServe's order."""
 
 
 def access_key_id(env: Env) -> str:
@@ -64,7 +64,7 @@ def from_account(account: ServiceAccount, env: Env) -> Grant:
 
 def settings(holder: Secret | ServiceAccount, config: S3Credentials) -> Iterator[Json]:
     """The settings that are not empty. KServe: s3/utils.go, BuildS3EnvVars."""
-    endpoint = value(holder, ENDPOINT, "s3-endpoint", config.s3_endpoint)
+    endpoint = value(holder, ENDPOINT, f"{GROUP}/s3-endpoint", config.s3_endpoint)
     if endpoint:
         yield from endpoint_settings(endpoint.strip(), holder, config)
     for name, annotation, field in SETTINGS:
@@ -75,11 +75,10 @@ def settings(holder: Secret | ServiceAccount, config: S3Credentials) -> Iterator
 
 def value(holder: Secret | ServiceAccount, key: str, annotation: str, default: str) -> str:
     """One setting: from an annotation, else from the Secret, else from the configuration."""
-    annotated = holder.annotations.get(f"{GROUP}/{annotation}")
-    if annotated is not None:
-        return annotated
-    kept = setting(holder, key) if isinstance(holder, Secret) else None
-    return default if kept is None else kept
+    text = holder.annotations.get(annotation)
+    if text is None and isinstance(holder, Secret) and key in holder.keys:
+        text = setting(holder, key)
+    return default if text is None else text
 
 
 def endpoint_settings(endpoint: str, holder: Secret | ServiceAccount, config: S3Credentials) -> Iterator[Json]:
@@ -92,7 +91,7 @@ def endpoint_settings(endpoint: str, holder: Secret | ServiceAccount, config: S3
         use_https, url = ("1" if url_scheme.lower() == "https" else "0"), endpoint
     else:
         host = endpoint
-        use_https = value(holder, USE_HTTPS, "s3-usehttps", config.s3_use_https)
+        use_https = value(holder, USE_HTTPS, f"{GROUP}/s3-usehttps", config.s3_use_https)
         url = f"{'http' if use_https == '0' else 'https'}://{host}"
     if use_https:
         yield {"name": USE_HTTPS, "value": use_https}

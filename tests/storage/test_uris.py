@@ -1,0 +1,134 @@
+"""Model URIs: which scheme a URI has, which are supported, and what is said of the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kservec.core.model_uri import is_local_path, is_supported, settled_scheme, supported_forms
+from kservec.core.registry import Delivery
+
+from .conftest import SETTINGS, storage_container
+
+
+@pytest.mark.parametrize(
+    ("uri", "name", "supported"),
+    [
+        ("s3://bucket/m", "s3", True),
+        ("gs://bucket/m", "gs", True),
+        ("pvc://claim/m", "pvc", True),
+        ("hf://org/model", "hf", True),
+        ("hdfs://node/m", "hdfs", True),
+        ("webhdfs://node/m", "hdfs", True),
+        ("http://host/m", "http", True),
+        ("https://host/m.tgz", "http", True),
+        ("file:///m", "file", True),
+        ("https://acme.blob.core.windows.net/c/m", "azure", True),
+        ("https://acme.blob.core.windows.net/", "azure", False),
+        ("s3://blob.core.windows.net/m", "azure", False),
+        ("https://acme.file.core.windows.net/s/m", "azure", True),
+        ("oci://host/m:1", "oci", True),
+        ("oci+native://host/m:1", "oci+native", True),
+        ("oci+fetch://host/m:1", "oci+fetch", True),
+        ("oci+modelcar://host/m:1", "oci+modelcar", False),
+        ("oci+word://host/m:1", "oci+modelcar", False),
+        ("modelscope://org/m", "modelscope", False),
+        ("/abs/path", "local path", True),
+        ("relative/path", "local path", True),
+        ("oci+words", "local path", True),
+        ("", "local path", True),
+        ("ftp://host/m", None, False),
+        ("S3://bucket/m", None, False),
+    ],
+)
+def test_the_scheme_of_a_uri(bench, uri, name, supported):
+    """Each URI has the scheme that recognises most of it, and is supported if KServe's own list has it."""
+    env = bench().env
+    scheme = env.plugs.scheme(uri)
+    assert (scheme.name if scheme is not None else None) == name
+    assert is_supported(uri, env) is supported
+
+
+@pytest.mark.parametrize("uri", ["dvc://a/b", "modelscope://org/m", "oci+word://host/m:1"])
+def test_a_storage_container_supports_what_it_takes(bench, uri):
+    """A ClusterStorageContainer makes a URI supported that no scheme of KServe's list knows."""
+    env = bench().env
+    container = storage_container("any", {"prefix": uri[:6]})
+    catalog = replace(env.catalog, storage_containers=(container,))
+    assert is_supported(uri, replace(env, catalog=catalog))
+    disabled = replace(env.catalog, storage_containers=(replace(container, disabled=True),))
+    assert not is_supported(uri, replace(env, catalog=disabled))
+
+
+@pytest.mark.parametrize(
+    ("settings", "uri", "name"),
+    [
+        ({}, "oci+modelcar://host/m:1", "oci+modelcar"),
+        ({"ociModelMode": "native"}, "oci+native://host/m:1", "oci+native"),
+        ({"ociModelMode": "fetch"}, "oci+fetch://host/m:1", "oci+fetch"),
+        ({"enableModelcar": False, "enableOciModelSupport": True}, "oci+modelcar://host/m:1", "oci+modelcar"),
+        ({"enableModelcar": False}, "oci://host/m:1", "oci"),
+    ],
+)
+def test_the_platform_settles_how_images_come(bench, settings, uri, name):
+    """A bare image URI takes the platform's mode; without one it is left to the storage initializer."""
+    env = bench(storageInitializer={**SETTINGS, **settings}).env
+    settled, scheme = settled_scheme("oci://host/m:1", env)
+    assert scheme is not None
+    assert (settled, scheme.name) == (uri, name)
+    assert (scheme.delivery is Delivery.DOWNLOAD) == (name == "oci")
+
+
+@pytest.mark.parametrize(("uri", "local"), [("a/b", True), ("a:b", True), ("x://y", False), ("://y", True)])
+def test_what_a_local_path_is(uri, local):
+    """A URI is a local path unless a word, a colon and two slashes are in it."""
+    assert is_local_path(uri) is local
+
+
+@pytest.mark.parametrize(("uri", "meant"), [("S3://b/m", "s3"), ("g3://b/m", "gs"), ("htttp://h/m", "http")])
+def test_a_misspelt_scheme(attach, uri, meant):
+    """An unknown scheme is refused at the URI, with the scheme that was probably meant."""
+    (found,) = attach(uri).diagnostics
+    assert found.code.slug == "storage/unknown-scheme"
+    assert f"did you mean {meant}://?" in found.help
+    assert found.span is not None
+    assert found.span.file == "isvc.yaml"
+
+
+def test_an_unknown_scheme_lists_the_known_ones(attach, plugs):
+    """The help text names every supported kind of URI."""
+    (found,) = attach("ftp://host/m").diagnostics
+    forms = supported_forms(plugs)
+    assert {"s3://", "pvc://", "hf://", "oci+native://"} <= set(forms)
+    assert all(form in found.help for form in forms)
+    assert "did you mean" not in found.help
+
+
+def test_two_places_for_one_model(attach):
+    """A storageUri and a storage.path together are refused, as in KServe."""
+    model = {"modelFormat": {"name": "sklearn"}, "storageUri": "s3://b/m", "storage": {"key": "k", "path": "m"}}
+    assert attach({"model": model}).slugs == ["storage/two-places"]
+
+
+def test_an_empty_uri_is_said(attach):
+    """A custom container with an empty STORAGE_URI gets what KServe gives it, and a warning."""
+    container = {"name": "kserve-container", "image": "i:1", "env": [{"name": "STORAGE_URI", "value": ""}]}
+    result = attach({"containers": [container]})
+    assert result.initializer["args"] == ["", "/mnt/models"]
+    assert result.slugs == ["storage/empty-uri"]
+
+
+def test_plugs_refuse_a_second_owner_of_a_prefix(plugs):
+    """Two schemes that claim one prefix are a mistake that is found when the program starts."""
+    twin = replace(plugs.scheme("s3://b"), name="twin")
+    with pytest.raises(ValueError, match="s3://"):
+        replace(plugs, schemes=(*plugs.schemes, twin))
+
+
+def test_the_settings_of_secrets(plugs):
+    """The keys that the reader of Secrets may let through are these, and no key that holds a credential."""
+    assert plugs.secret_settings == {
+        "AWS_CA_BUNDLE", "AWS_CA_BUNDLE_CONFIGMAP", "AWS_DEFAULT_REGION", "S3_ENDPOINT", "S3_USER_VIRTUAL_BUCKET",
+        "S3_USE_ACCELERATE", "S3_USE_HTTPS", "S3_VERIFY_SSL", "awsAnonymousCredential", "https-host",
+    }  # fmt: skip
