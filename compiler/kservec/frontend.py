@@ -14,12 +14,12 @@ from kservec.admission.admit import admit_inferenceservice
 from kservec.admission.servingruntime import admit_runtimes
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, has_errors
 from kservec.core.env import Env
-from kservec.core.names import STOP
+from kservec.core.names import GROUP, STOP
 from kservec.core.unit import Source, Unit
 from kservec.documents.catalog import read_catalog
 from kservec.documents.cluster import read_cluster
 from kservec.documents.configuration import read_platform
-from kservec.documents.entries import OWN_GROUP, Entry, Rank, checked, entries_of, once
+from kservec.documents.entries import OWN_GROUP, Entry, Rank, checked, entries_of, once, ref_of
 from kservec.documents.facts import read_facts
 from kservec.documents.metadata import odd_in_others, odd_in_service
 from kservec.documents.models import Spot, read_model
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json
 
 NAMES_SHOWN = 6
-CACHES = ("LocalModelNamespaceCache", "LocalModelCache")
-"""The kinds of local model caches in the order in which KServe looks for a model."""
 
 CONTEXT = Code(
     "input/context",
@@ -68,10 +66,13 @@ NOT_IMPLEMENTED = {
 class Options:
     """What the caller says about the target.
 
-    `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`).
+    `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`). `previous` are documents of
+    the last build. `names_revisions`: revisions of Knative services get names, instead of numbers in the cluster.
     """
 
     absent: tuple[str, ...] = ()
+    previous: tuple[Document, ...] = ()
+    names_revisions: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,15 @@ def read_env(
     cluster, cluster_faults = read_cluster(entries, facts, plugs.secret_settings)
     catalog, catalog_faults = read_catalog(entries, schemas)
     platform = read_platform(config_maps, facts, options.absent)
-    env = Env(plugs=plugs, schemas=schemas, platform=platform, catalog=catalog, cluster=cluster)
+    env = Env(
+        plugs=plugs,
+        schemas=schemas,
+        platform=platform,
+        catalog=catalog,
+        cluster=cluster,
+        previous={ref_of(document, schemas): document.value for document in options.previous},
+        names_revisions=options.names_revisions,
+    )
     return env, [*found, *cluster_faults, *catalog_faults, *judge_runtimes(entries, catalog, platform)]
 
 
@@ -171,8 +180,7 @@ def read_inferenceservice(entry: Entry, env: Env) -> tuple[Unit | None, Sequence
     """
     ref, document = entry.ref, entry.document
     value = with_identity(env.schemas.with_defaults(document.value, ref.api_version, ref.kind), ref)
-    caches = [cache for kind in CACHES for cache in env.cluster.others.get(kind, ())]
-    admitted = admit_inferenceservice(document, value, env.platform, env.plugs, caches)
+    admitted = admit_inferenceservice(document, value, env.platform, env.plugs, env.cluster.local_caches)
     if has_errors(admitted.diagnostics):
         return None, admitted.diagnostics
     source = Source(document=document, moved=admitted.moved)
@@ -200,9 +208,12 @@ def with_identity(value: Json, ref: ObjectRef) -> Json:
 
 
 def context_notes(context: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """One note per file that holds documents of others which are not output."""
+    """One note per file that holds documents of others which are not output.
+
+    Runtimes and the like are left out: what they say is in the output, and no cluster needs them any more.
+    """
     files: dict[str, list[Entry]] = {}
-    for entry in (entry for entry in context if entry.ref.group != OWN_GROUP):
+    for entry in (entry for entry in context if entry.ref.group not in (OWN_GROUP, GROUP)):
         files.setdefault(entry.document.file, []).append(entry)
     for file, entries in sorted(files.items()):
         names = [str(entry.ref) for entry in entries]

@@ -5,13 +5,14 @@ Decides which objects are there and in what shape. Whether a spec may do without
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.documents.entries import winners
 from kservec.documents.facts import declared_secret, declared_service_account
+from kservec.documents.local_models import read_local_models
 from kservec.documents.secrets import READERS, metadata_of, name_span, read_secret, texts
 
 if TYPE_CHECKING:
@@ -21,16 +22,15 @@ if TYPE_CHECKING:
     from kservec.documents.facts import Facts
 
 OTHER_KINDS = frozenset({
-    "Gateway", "HTTPRoute", "InferencePool", "LLMInferenceServiceConfig", "LocalModelCache", "LocalModelNamespaceCache",
-    "LocalModelNode", "LocalModelNodeGroup", "Node", "PersistentVolumeClaim", "TrainedModel",
-})  # fmt: skip
+    "Gateway", "HTTPRoute", "InferencePool", "LLMInferenceServiceConfig", "PersistentVolumeClaim",
+})
 """Kinds that are kept as they were written."""
 
 Name = tuple[str, str]
 
 
 def read_cluster(
-    entries: Iterable[Entry], facts: Iterable[Facts], plain: frozenset[str]
+    entries: Sequence[Entry], facts: Iterable[Facts], plain: frozenset[str]
 ) -> tuple[Cluster, list[Diagnostic]]:
     """The cluster of a run.
 
@@ -41,6 +41,7 @@ def read_cluster(
     """
     objects = winners(entries, lambda entry: entry.ref.kind in WANTED)
     secrets, found = read_secrets(objects, plain)
+    local_models = read_local_models(entries)
     cluster = Cluster(
         secrets=secrets,
         service_accounts={key(e): read_service_account(e) for e in objects if e.ref.kind == "ServiceAccount"},
@@ -48,10 +49,12 @@ def read_cluster(
         gateways=frozenset(key(e) for e in objects if e.ref.kind == "Gateway"),
         namespaces={e.ref.name: labels_of(e) for e in objects if e.ref.kind == "Namespace"},
         others=by_kind(objects),
+        local_caches=local_models.caches,
+        node_groups=local_models.groups,
     )
     for fact in facts:
         cluster = with_declared(cluster, fact)
-    return cluster, found
+    return cluster, [*found, *local_models.diagnostics]
 
 
 WANTED = OTHER_KINDS | READERS.keys() | {"ConfigMap", "Gateway", "Namespace", "ServiceAccount"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.annotations import Kind, Place, odd_keys
 from kservec.core.diagnostics import Diagnostic
 from kservec.documents.secrets import mapping, metadata_of
+from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
     from kservec.core.platform import PlatformConfig
@@ -53,7 +54,7 @@ def metadata_maps(unit: Unit) -> Iterator[Metadata]:
     written = metadata_of(unit.source.document.value)
     yield Metadata(written.get("annotations") or (), Kind.ANNOTATION, Place.SERVICE, ANNOTATIONS)
     yield Metadata(written.get("labels") or (), Kind.LABEL, Place.SERVICE, LABELS)
-    spec = unit.spec.spec
+    spec = unit.spec_as(InferenceService).spec
     for name in ("predictor", "transformer", "explainer"):
         component = getattr(spec, name)
         if component is not None:
