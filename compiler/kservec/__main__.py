@@ -5,22 +5,25 @@ from __future__ import annotations
 import sys
 
 BUG = 70
+INTERRUPTED = 130
 
 
 def main() -> int:
     """Run the command line and return its exit status; a bug ends with a report and 70, never with a bare traceback."""
     arguments = sys.argv[1:]
     if arguments == ["--version"]:  # answered before click is imported: CI asks often
-        from kservec._version import __version__
+        from kservec._version import KSERVE_PROFILE, __version__  # noqa: PLC0415 - not needed otherwise
 
-        sys.stdout.write(f"kservec {__version__}\n")
+        sys.stdout.write(f"kservec {__version__} (KServe {KSERVE_PROFILE})\n")
         return 0
     try:
-        from kservec.cli.main import run
+        from kservec.cli.main import run  # noqa: PLC0415 - `--version` must not wait for it
 
         return run(arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception:  # noqa: BLE001 - whatever was not foreseen is a bug, and is reported as one
-        from kservec.cli.bug import report_bug
+        from kservec.cli.bug import report_bug  # noqa: PLC0415 - seldom needed
 
         report_bug(arguments)
         return BUG

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from kservec._version import KSERVE_PROFILE
-from kservec.compilation import Inputs, Result, compile_documents
-from kservec.core.diagnostics import has_errors
+from kservec.compilation import Inputs, Rendered, Result, compile_documents, in_order
 from kservec.core.registry import load_plugs
 from kservec.core.source import Limits, parse
 from kservec.documents.confidential import showable
 from kservec.frontend import Options, read
+from kservec.gitops.layout import planned_tree, stream
 from kservec.io.packaged import packaged_catalog, packaged_schemas
 from kservec.io.reading import File, read_files
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from kservec.core.diagnostics import Diagnostic
     from kservec.core.catalog import Catalog
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Plugs
     from kservec.core.source import Document
 
@@ -34,18 +34,22 @@ class Target:
     """The cluster that is compiled for.
 
     `platform` are documents that describe it, later ones override; `catalog` is `builtin` or `none`; `absent` are kinds
-    that it does not have; `limits` bound what a file may hold.
+    that it does not have; `limits` bound what a file may hold. `previous` are files of the last build, which name the
+    stable revisions of canaries; `names_revisions` gives revisions of Knative services names that follow from their
+    content.
     """
 
     platform: Sequence[File] = ()
     catalog: str = BUILTIN
     absent: Sequence[str] = ()
     limits: Limits = field(default_factory=Limits)
+    previous: Sequence[File] = ()
+    names_revisions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """A result, and the texts that its diagnostics point into."""
+    """A result, and the texts that its diagnostics point into by the names of their files, without Secrets' values."""
 
     result: Result
     sources: Mapping[str, str]
@@ -56,14 +60,29 @@ class Compilation:
         return self.result.ok
 
     @property
+    def objects(self) -> tuple[Rendered, ...]:
+        """What is to be applied, in its total order: each object's identity, text, owner and path in the tree."""
+        return self.result.objects
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings in the order of the input."""
         return self.result.diagnostics
 
     @property
+    def urls(self) -> Mapping[ObjectRef, str]:
+        """Where each service that is exposed can be reached."""
+        return self.result.urls
+
+    @property
     def yaml(self) -> str:
         """All objects as one stream of documents; empty after an error."""
-        return "".join(f"---\n{o.text}" for o in self.result.objects)
+        return stream(self.objects)
+
+    @property
+    def tree(self) -> dict[str, bytes]:
+        """The files of the rendered tree by their paths, as `kservec build --output` writes them."""
+        return planned_tree(self.objects)
 
 
 def compile_text(text: str, *, name: str = "input.yaml", target: Target | None = None) -> Compilation:
@@ -74,7 +93,7 @@ def compile_text(text: str, *, name: str = "input.yaml", target: Target | None =
         name: what diagnostics call the file.
         target: the cluster to compile for; by default one as KServe ships it, with the built-in runtimes.
     """
-    return compile_files([File(name, text.encode())], target=target)
+    return compile_files([File(name, text.encode(errors="surrogatepass"))], target=target)
 
 
 def compile_tree(
@@ -88,14 +107,12 @@ def compile_tree(
         target: the cluster to compile for.
 
     Raises:
-        OSError: a path cannot be read.
+        OSError: a path cannot be read, or a folder holds no YAML or JSON.
     """
     target = target or Target()
-    described = (*target.platform, *read_files([str(p) for p in platform], target.limits.max_bytes))
+    described = read_files([str(p) for p in platform], target.limits.max_bytes)
     files = read_files([str(p) for p in paths], target.limits.max_bytes)
-    return compile_files(files, target=Target(
-        platform=described, catalog=target.catalog, absent=target.absent, limits=target.limits
-    ))  # fmt: skip
+    return compile_files(files, target=replace(target, platform=(*target.platform, *described)))
 
 
 def compile_files(
@@ -104,19 +121,24 @@ def compile_files(
     target: Target | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> Compilation:
-    """Compile files that were read already. `each` is told how many of how many services are done."""
+    """Compile files that were read already. `each` is told how many of how many services are done.
+
+    The order of `files` does not matter; that of the target's does, since later ones override.
+    """
     target = target or Target()
-    builtin = [File(n, c) for n, c in packaged_catalog(KSERVE_PROFILE)] if target.catalog == BUILTIN else []
-    groups = [parsed(group, target.limits) for group in (files, target.platform, builtin)]
-    found = tuple(d for _, diagnostics in groups for d in diagnostics)
-    specs, platform, catalog = (documents for documents, _ in groups)
-    inputs = Inputs(specs=specs, platform=platform, builtin=catalog, options=Options(absent=tuple(target.absent)))
+    groups = (sorted(files), target.platform, builtin_files(target), target.previous)
+    (specs, found), (platform, odd), (catalog, _), (previous, stale) = (parsed(g, target.limits) for g in groups)
+    options = Options(absent=tuple(target.absent), previous=tuple(previous), names_revisions=target.names_revisions)
+    inputs = Inputs(specs=specs, platform=platform, builtin=catalog, options=options, findings=(*found, *odd, *stale))
     result = compile_documents(inputs, packaged_schemas(), plugs(), each)
-    if found:
-        everything = tuple(sorted({*found, *result.diagnostics}, key=lambda d: d.sort_key))
-        result = Result(() if has_errors(everything) else result.objects, everything)
-    texts = {f.name: f.content for f in (*files, *target.platform, *builtin)} if result.diagnostics else {}
-    return Compilation(result, {n: showable(c.decode(errors="replace")) for n, c in texts.items()})
+    return Compilation(result, shown_sources(result.diagnostics, *groups))
+
+
+def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[str, str]:
+    """The texts of the files that findings point into, without the values of Secrets."""
+    named = {span.file for diagnostic in found for span in diagnostic.spans}
+    contents = {f.name: f.content for group in groups for f in group if f.name in named}
+    return {name: showable(content.decode("utf-8-sig", "replace")) for name, content in contents.items()}
 
 
 def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[Diagnostic]]:
@@ -136,9 +158,17 @@ def plugs() -> Plugs:
     return load_plugs()
 
 
-def catalog_of(target: Target) -> Catalog:
-    """The runtimes and storage containers of a target, the built-in ones included."""
-    builtin = [File(n, c) for n, c in packaged_catalog(KSERVE_PROFILE)] if target.catalog == BUILTIN else []
-    platform, _ = parsed(target.platform, target.limits)
-    catalog, _ = parsed(builtin, target.limits)
-    return read((), platform, catalog, Options(absent=tuple(target.absent)), packaged_schemas(), plugs()).env.catalog
+def builtin_files(target: Target) -> tuple[File, ...]:
+    """The documents that come with kservec, unless the target does without."""
+    if target.catalog == NO_CATALOG:
+        return ()
+    return tuple(File(name, content) for name, content in packaged_catalog(KSERVE_PROFILE))
+
+
+def catalog_of(target: Target) -> tuple[Catalog, Compilation]:
+    """The runtimes and storage containers of a target, the built-in ones included, and what is wrong with them."""
+    platform, found = parsed(target.platform, target.limits)
+    builtin, _ = parsed(builtin_files(target), target.limits)
+    front = read((), platform, builtin, Options(absent=tuple(target.absent)), packaged_schemas(), plugs())
+    result = Result(diagnostics=in_order((*found, *front.diagnostics)))
+    return front.env.catalog, Compilation(result, shown_sources(result.diagnostics, target.platform))

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.bundle import Manifest, object_twice
-from kservec.core.diagnostics import has_errors
+from kservec.core.bundle import OBJECT_TWICE
+from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.emit import dump
 from kservec.frontend import Options, read
+from kservec.gitops.layout import object_path
 from kservec.pipeline import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.bundle import Manifest
+    from kservec.core.diagnostics import ObjectRef
+    from kservec.core.env import Env
     from kservec.core.registry import Plugs
     from kservec.core.schema import Schemas
     from kservec.core.source import Document
+    from kservec.core.unit import Source, Step, Unit
+
+NAME = ("metadata", "name")
 
 
 class Rendered(NamedTuple):
@@ -28,26 +35,33 @@ class Rendered(NamedTuple):
     owner: ObjectRef
     shared: bool = False
 
+    @property
+    def path(self) -> str:
+        """The object's file below the output folder."""
+        return object_path(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The documents of a run by what they are for."""
+    """The documents of a run by what they are for, and what was found when they were read."""
 
     specs: Sequence[Document]
     platform: Sequence[Document] = ()
     builtin: Sequence[Document] = ()
     options: Options = field(default_factory=Options)
+    findings: Sequence[Diagnostic] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a run made: objects in their total order, and findings in the order of the input.
+    """What a run made: objects in their total order, findings in the order of the input, where services are reached.
 
-    With an error among the findings there are no objects.
+    With an error among the findings there are no objects and no URLs.
     """
 
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    urls: Mapping[ObjectRef, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -56,34 +70,78 @@ class Result:
 
 
 def compile_documents(
-    inputs: Inputs, schemas: Schemas, plugs: Plugs, each: Callable[[int, int], None] = lambda done, total: None
+    inputs: Inputs,
+    schemas: Schemas,
+    plugs: Plugs,
+    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> Result:
     """Compile documents. `each` is told how many of how many units are done."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
-    found = list(front.diagnostics)
-    objects: dict[ObjectRef, tuple[Rendered, Manifest]] = {}
-    for done, unit in enumerate(front.units, 1):
-        step = run(unit, front.env)
-        found.extend(step.diagnostics)
+    found = [*inputs.findings, *front.diagnostics]
+    output = Output()
+    # A unit is written out and dropped before the next is compiled: what is kept of a service is its text.
+    env, waiting, total = front.env, deque(front.units), len(front.units)
+    del front
+    while waiting:
+        step = compile_unit(waiting.popleft(), env)
+        found += step.diagnostics
         if not has_errors(step.diagnostics):
-            found.extend(collected(step.unit.bundle.manifests, unit.ref, objects))
-        each(done, len(front.units))
-    ordered = sorted(set(found), key=lambda d: d.sort_key)
+            found += output.add(step.unit, env)
+        each(total - len(waiting), total)
+    ordered = in_order(found)
     if has_errors(ordered):
-        return Result((), tuple(ordered))
-    return Result(tuple(objects[ref][0] for ref in sorted(objects)), tuple(ordered))
+        return Result(diagnostics=ordered)
+    objects = tuple(output.objects[ref] for ref in sorted(output.objects))
+    return Result(objects=objects, diagnostics=ordered, urls=output.urls)
 
 
-def collected(
-    manifests: Iterable[Manifest], owner: ObjectRef, objects: dict[ObjectRef, tuple[Rendered, Manifest]]
-) -> list[Diagnostic]:
-    """Write a unit's manifests out and add them; two objects of one identity must be shared and alike."""
-    conflicts: list[Diagnostic] = []
-    for made in manifests:
-        text = dump(made.body.value)
-        known = objects.get(made.ref)
-        if known is None:
-            objects[made.ref] = Rendered(made.ref, text, owner, made.shared), made
-        elif not (made.shared and known[0].text == text):
-            conflicts.append(object_twice(made, known[1]))
-    return conflicts
+def compile_unit(unit: Unit, env: Env) -> Step:
+    """Take a unit through its passes; what a bug raises says which unit it was."""
+    try:
+        return run(unit, env)
+    except Exception as error:
+        error.add_note(f"compiling {unit.ref}")
+        raise
+
+
+def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Findings in the order of the input, each once. The order is total: no two different ones compare equal."""
+    return tuple(sorted(dict.fromkeys(found), key=lambda d: (d.sort_key, d.help, d.label, str(d.subject))))
+
+
+class Output:
+    """The objects of a run as they gather."""
+
+    def __init__(self) -> None:
+        self.objects: dict[ObjectRef, Rendered] = {}
+        self.urls: dict[ObjectRef, str] = {}
+        self.sources: dict[ObjectRef, Source] = {}
+
+    def add(self, unit: Unit, env: Env) -> Iterator[Diagnostic]:
+        """Write a unit's manifests out and keep them; say so of those that are there already, unless they are alike."""
+        self.sources[unit.ref] = unit.source
+        if url := url_of(unit, env):
+            self.urls[unit.ref] = url
+        for made in unit.bundle.manifests:
+            rendered = Rendered(made.ref, dump(made.body.value), unit.ref, made.shared)
+            known = self.objects.setdefault(made.ref, rendered)
+            if known is not rendered and not (made.shared and known.text == rendered.text):
+                yield self.conflict(made, unit.ref, known.owner)
+
+    def conflict(self, made: Manifest, owner: ObjectRef, other: ObjectRef) -> Diagnostic:
+        """The error that names both of the user's objects that lead to one object."""
+        return Diagnostic(
+            code=OBJECT_TWICE,
+            message=f"{owner} and {other} both lead to {made.ref}",
+            span=self.sources[owner].span(*NAME),
+            label=f"leads to {made.ref.kind} {made.ref.name}",
+            related=((self.sources[other].span(*NAME), "and so does this"),),
+            help="rename one of them",
+            subject=owner,
+        )
+
+
+def url_of(unit: Unit, env: Env) -> str:
+    """The URL that a service is reached at, as KServe writes it into the status; empty for one that is not exposed."""
+    fitting = [style for style in env.plugs.styles if style.selects(unit, env)]
+    return fitting[0].url(unit, env) if len(fitting) == 1 and not unit.stopped else ""

@@ -2,81 +2,109 @@
 
 from __future__ import annotations
 
-import gc
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from kservec.api import Compilation
-from kservec.cli.options import compiled, report_options, show, target_of, target_options
-from kservec.gitops.layout import planned_tree
-from kservec.io.tree_writer import Obstacle, write_tree
+from kservec.cli.findings import write
+from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
+from kservec.gitops.layout import planned_file, planned_tree
+from kservec.io.tree_writer import write_tree
+from kservec.report.words import plural
+
+if TYPE_CHECKING:
+    from kservec.api import Compilation, Target
+    from kservec.cli.findings import Findings
 
 FAILED = 1
+TREE, SINGLE = LAYOUTS = ("tree", "single")
+UNCHANGED = "up to date"
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True)
+@paths_argument
 @click.option("--output", "-o", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="Write the rendered tree into this folder, all of it or nothing.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Write one stream of documents to standard output.")
-@click.option("--previous", type=click.Path(exists=True, file_okay=False), metavar="DIR",
-              help="The tree of the last build; a canary by percentage takes its stable revision from it.")
+@click.option("--layout", "shape", type=click.Choice(LAYOUTS), default=TREE, show_default=True,
+              help="What --output writes: a file for each object, or a single one.")
 @click.option("--force", is_flag=True, help="Overwrite files of the tree that were edited by hand.")
 @target_options
-@report_options
+@revision_options
+@findings_options(notes=False)
 def build(  # noqa: PLR0913 - click hands over one argument an option
-    paths: tuple[str, ...], output: Path | None, to_stdout: bool, previous: str | None, force: bool,
-    platform: tuple[str, ...], catalog: str, absent: tuple[str, ...], max_file_size: int, layout: str,
+    *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool,
+    target: Target, findings: Findings,
 ) -> int:  # fmt: skip
     """Compile InferenceServices to plain Kubernetes YAML.
 
-    PATHS are files, folders, or - for standard input. Without --output and --stdout the documents go to standard output.
+    PATHS are files, folders, or - for standard input. Without --output the documents go to standard output.
+    Findings go to standard error. After an error nothing is written.
 
     \b
       kservec build isvc.yaml
       kservec build services/ --platform platform/ --output rendered/
+      helm template chart | kservec build - | kubectl apply -f -
     """  # noqa: D301
-    del previous
-    if output is not None and to_stdout:
-        raise click.UsageError("--output and --stdout exclude each other")
-    gc.freeze()
-    gc.set_threshold(50_000)
-    compilation = compiled(paths, target_of(platform, catalog, absent, max_file_size))
-    show(compilation, layout)
+    refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
+    compilation = compiled(paths, target)
     if not compilation.ok:
+        findings.show(compilation.diagnostics, compilation.sources, outcome="nothing was written")
         return FAILED
-    if output is None:
-        click.echo(compilation.yaml, nl=False)
-        return 0
-    return written(compilation, output, force=force)
-
-
-def written(compilation: Compilation, output: Path, *, force: bool) -> int:
-    """Write the tree, and say what changed."""
-    refuse_unsafe(output)
-    try:
-        done = write_tree(output, planned_tree(compilation.result.objects), force=force)
-    except Obstacle as obstacle:
-        for path in obstacle.edited:
-            click.echo(f"error[output/edited-by-hand]: {output / path} was changed after kservec wrote it", err=True)
-        for path in obstacle.foreign:
-            click.echo(f"error[output/foreign-file]: {output / path} is in the way and was not written by kservec", err=True)
-        click.echo("nothing was written; --force overwrites these files", err=True)
-        return FAILED
-    if done.changed or done.removed:
-        click.echo(f"{output}: {len(done.changed)} files written, {len(done.removed)} removed", err=True)
-    else:
-        click.echo(f"{output}: up to date", err=True)
+    if output is not None:
+        return written(compilation, output, findings, shape=shape, force=force)
+    findings.show(compilation.diagnostics, compilation.sources)
+    write(compilation.yaml)
     return 0
 
 
-def refuse_unsafe(output: Path) -> None:
+def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, force: bool) -> None:
+    """Refuse options that exclude each other or have no effect.
+
+    Raises:
+        click.UsageError: there are some.
+    """
+    ctx = click.get_current_context()
+    if output is not None and to_stdout:
+        raise click.UsageError("--output and --stdout exclude each other", ctx)
+    if output is None and (force or shape != TREE):
+        raise click.UsageError(f"{'--force' if force else '--layout'} goes with --output", ctx)
+    if output is not None:
+        refuse_unsafe(output, ctx)
+
+
+def refuse_unsafe(output: Path, ctx: click.Context) -> None:
     """Refuse a folder that cannot be replaced as a whole.
 
     Raises:
-        click.UsageError: it holds the current folder, or a git repository.
+        click.UsageError: it holds the current folder or a git repository, or is a mount point.
     """
     resolved = output.resolve()
-    if Path.cwd().is_relative_to(resolved) or (resolved / ".git").exists():
-        raise click.UsageError(f"--output {output}: choose a folder of its own, such as rendered/")
+    if Path.cwd().is_relative_to(resolved) or (resolved / ".git").exists() or os.path.ismount(resolved):
+        raise click.UsageError(f"--output {output}: choose a folder of its own, such as rendered/", ctx)
+
+
+def written(compilation: Compilation, output: Path, findings: Findings, *, shape: str, force: bool) -> int:
+    """Write the tree, and say what changed.
+
+    Raises:
+        click.ClickException: the folder cannot be written.
+    """
+    planned = (planned_tree if shape == TREE else planned_file)(compilation.objects)
+    try:
+        done = write_tree(output, planned, force=force)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {error.filename or output}: {error.strerror}") from None
+    if done.obstacles:
+        found = (*compilation.diagnostics, *done.obstacles)
+        findings.show(found, compilation.sources, outcome="nothing was written")
+        return FAILED
+    changes = [
+        f"{plural(len(done.changed), 'file')} written" if done.changed else "",
+        f"{plural(len(done.removed), 'file')} removed" if done.removed else "",
+    ]
+    outcome = f"{output}: {', '.join(c for c in changes if c) or UNCHANGED}"
+    findings.show(compilation.diagnostics, compilation.sources, outcome=outcome)
+    return 0

@@ -5,11 +5,16 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from kservec.cli.findings import write
+
+PROGRAM = "kservec"
+VARIABLE = "_KSERVEC_COMPLETE"
+"""The environment variable by which the script asks; click derives it from the name of the program."""
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(ctx: click.Context, shell: str) -> int:
+def completion(*, shell: str) -> int:
     """Print the completion script of SHELL.
 
     \b
@@ -17,9 +22,8 @@ def completion(ctx: click.Context, shell: str) -> int:
       zsh    eval "$(kservec completion zsh)"
       fish   kservec completion fish | source
     """  # noqa: D301
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"no completion for {shell}")
-    root = ctx.find_root()
-    click.echo(kind(root.command, {}, "kservec", "_KSERVEC_COMPLETE").source())
+    script = get_completion_class(shell)
+    assert script is not None
+    root = click.get_current_context().find_root()
+    write(script(root.command, {}, PROGRAM, VARIABLE).source())
     return 0

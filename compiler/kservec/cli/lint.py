@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from kservec.cli.options import compiled, report_options, show, target_of, target_options
+from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
+from kservec.report.words import plural
+
+if TYPE_CHECKING:
+    from kservec.api import Target
+    from kservec.cli.findings import Findings
+
+FAILED = 1
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True)
+@paths_argument
 @target_options
-@report_options
-def lint(  # noqa: PLR0913 - click hands over one argument an option
-    paths: tuple[str, ...], platform: tuple[str, ...], catalog: str, absent: tuple[str, ...], max_file_size: int, layout: str
-) -> int:
+@revision_options
+@findings_options(notes=True)
+def lint(*, paths: tuple[str, ...], target: Target, findings: Findings) -> int:
     """Report what is wrong with InferenceServices, and write nothing.
 
-    PATHS are files, folders, or - for standard input.
-    """
-    compilation = compiled(paths, target_of(platform, catalog, absent, max_file_size))
-    show(compilation, layout)
-    if compilation.ok and layout == "text":
-        click.echo(f"{len(compilation.result.objects)} objects, no errors", err=True)
-    return 0 if compilation.ok else 1
+    PATHS are files, folders, or - for standard input. Text goes to standard error, JSON and GitHub annotations to
+    standard output.
+
+    \b
+      kservec lint services/ --platform platform/
+      kservec lint --format json services/ | jq '.diagnostics[].code'
+    """  # noqa: D301
+    compilation = compiled(paths, target)
+    outcome = f"no errors: {plural(len(compilation.objects), 'object')}" if compilation.ok else ""
+    findings.show(compilation.diagnostics, compilation.sources, outcome=outcome, alone=True)
+    return 0 if compilation.ok else FAILED

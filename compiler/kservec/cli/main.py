@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
 
 import click
 
 from kservec._version import KSERVE_PROFILE, __version__
+from kservec.core.spelling import closest
 
 COMMANDS = {
     "build": "Compile and write plain Kubernetes YAML.",
@@ -17,6 +20,7 @@ COMMANDS = {
     "completion": "Print the completion script of a shell.",
 }
 USAGE = 2
+INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):
@@ -35,6 +39,19 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(f"kservec.cli.{cmd_name}"), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name.
+
+        Raises:
+            click.UsageError: there is no such command; the nearest name is suggested.
+        """
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = closest(args[0], COMMANDS)
+            raise click.UsageError(f"there is no command {args[0]}" + (f"; did you mean {near}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         del ctx
@@ -42,26 +59,49 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message=f"kservec %(version)s (KServe {KSERVE_PROFILE})")
-def cli() -> None:
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", "-V", message=f"kservec %(version)s (KServe {KSERVE_PROFILE})")
+@click.option("--debug", is_flag=True, help="Show the whole traceback of a bug in kservec; it may quote your files.")
+def cli(debug: bool) -> None:
     """Compile KServe's InferenceServices to plain Kubernetes YAML, ahead of time.
 
     Exit status: 0 fine, 1 errors in the input, 2 wrong usage, 3 a difference was found, 70 a bug in kservec.
     """
+    del debug  # read by the report of a bug, from the arguments
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line; wrong usage is 2, an interrupt 130."""
+    """Run the command line; wrong usage is 2, an interrupt 130. A reader that goes away early is no error."""
     try:
         status = cli.main(args=arguments, prog_name="kservec", standalone_mode=False)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        return error.exit_code
+        return USAGE
+    except click.ClickException as error:
+        click.echo(f"error: {sentence(error)}", err=True)
+        return USAGE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return 130
+        click.echo("interrupted; nothing was written", err=True)
+        return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        discard_output()
         return 0
     return status if isinstance(status, int) else 0
+
+
+def sentence(error: click.ClickException) -> str:
+    """What is wrong, and where to read how it is done."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message} (see {ctx.command_path} --help)" if ctx is not None else message
+
+
+def discard_output() -> None:
+    """Let the interpreter flush what nobody reads into nothing when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+            continue
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(nowhere, stream.fileno())

@@ -1,100 +1,147 @@
-"""Options and steps that several commands share: what to compile, for which cluster, and how findings are shown."""
+"""Options and steps that several commands share: what to compile, and for which cluster."""
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from typing import TYPE_CHECKING, Any, TypeVar
+import functools
+import gc
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
+from kservec.cli.findings import FORMATS, Findings
+from kservec.cli.progress import Progress
 from kservec.core.source import Limits
-from kservec.io.reading import read_files
-from kservec.report import Style, github_report, json_report, text_report
+from kservec.gitops.layout import INDEX
+from kservec.io.reading import read_files, read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-C = TypeVar("C", bound="Callable[..., Any]")
+    from kservec.io.reading import File
 
-FORMATS = ("text", "json", "github")
-PROGRESS_AFTER_SECONDS = 1.0
-PROGRESS_EVERY_SECONDS = 0.2
+LARGEST_FILE = Limits().max_bytes
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+NUMBERED, HASHED = REVISION_NAMES = ("server", "hash")
+REVISED = b"serving.knative.dev/v1"
+"""What those files of a tree hold in which revisions are named."""
 
 
-def target_options(command: C) -> C:
-    """The options that describe the target cluster."""
-    for option in reversed((
-        click.option("--platform", "platform", multiple=True, metavar="PATH", type=click.Path(exists=True),
+def paths_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The argument PATHS: what to compile."""
+    return click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))(command)
+
+
+def target_options(command: Callable[..., int]) -> Callable[..., int]:
+    """The options that describe the target cluster; the command is handed them as one `target`."""
+
+    @functools.wraps(command)
+    def with_target(
+        *args: Any, platform: tuple[str, ...], catalog: str, absent: tuple[str, ...], max_file_size: int, **rest: Any
+    ) -> int:
+        limits = Limits(max_bytes=max_file_size)
+        target = Target(platform=files_of(platform, limits), catalog=catalog, absent=absent, limits=limits)
+        return command(*args, target=target, **rest)
+
+    described = (
+        click.option("--platform", multiple=True, metavar="PATH", type=click.Path(),
                      help="File or folder that describes the cluster: KServe's configuration, runtimes, Secrets by "
                           "shape... Repeatable; later ones override."),
         click.option("--catalog", type=click.Choice([BUILTIN, NO_CATALOG]), default=BUILTIN, show_default=True,
                      help="The runtimes that come with kservec, or none."),
-        click.option("--absent", multiple=True, metavar="KIND", help="A kind that the cluster does not have. Repeatable."),
-        click.option("--max-file-size", type=click.IntRange(min=1), default=Limits().max_bytes, metavar="BYTES",
-                     help="Refuse larger input files. Default: 16 MiB."),
-    )):  # fmt: skip
-        command = option(command)
-    return command
+        click.option("--absent", multiple=True, metavar="KIND",
+                     help="A kind that the cluster lacks: Kind, Kind.group or group/version/Kind. Repeatable."),
+        click.option("--max-file-size", type=click.IntRange(min=1), default=LARGEST_FILE, metavar="BYTES",
+                     help=f"Refuse larger input files. Default: {LARGEST_FILE // 1024**2} MiB."),
+    )  # fmt: skip
+    return functools.reduce(lambda done, option: option(done), reversed(described), with_target)
 
 
-def report_options(command: C) -> C:
-    """The options that say how findings are shown."""
-    option = click.option(
-        "--format", "layout", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="How findings are shown."
-    )
-    return option(command)
+def revision_options(command: Callable[..., int]) -> Callable[..., int]:
+    """The options for revisions of Knative services; they are added to `target`."""
+
+    @functools.wraps(command)
+    def with_revisions(*args: Any, target: Target, previous: Path | None, revision_names: str, **rest: Any) -> int:
+        before = () if previous is None else tree_files(previous, target.limits)
+        target = replace(target, previous=before, names_revisions=revision_names == HASHED)
+        return command(*args, target=target, **rest)
+
+    tree = click.option("--previous", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
+                        help="The tree of the last build; a canary by percentage takes its stable revision from it.")
+    names = click.option("--revision-names", type=click.Choice(REVISION_NAMES), default=NUMBERED, show_default=True,
+                         help="Who names revisions of Knative services: the server, by numbers, or a hash of what is in "
+                              "them. Canaries by percentage need the latter.")  # fmt: skip
+    return tree(names(with_revisions))
 
 
-def target_of(platform: Sequence[str], catalog: str, absent: Sequence[str], max_file_size: int) -> Target:
-    """The target cluster from the options."""
-    limits = Limits(max_bytes=max_file_size)
-    return Target(platform=read_files(platform, limits.max_bytes), catalog=catalog, absent=absent, limits=limits)
+def tree_files(folder: Path, limits: Limits) -> tuple[File, ...]:
+    """The Knative services of a tree that kservec wrote.
+
+    Raises:
+        click.UsageError: there is no such tree, or it cannot be read.
+    """
+    if not (folder / INDEX).is_file():
+        raise click.UsageError(f"--previous {folder}: no tree that kservec wrote (it has no {INDEX})")
+    try:
+        return read_tree(folder, REVISED, limits.max_bytes)
+    except OSError as error:
+        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
+
+
+def findings_options(*, notes: bool) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """The options that say how findings are shown, handed over as `findings`; `notes`: whether notes are by default."""
+
+    def options(command: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(command)
+        def with_findings(*args: Any, layout: str, notes: bool, **rest: Any) -> int:
+            return command(*args, findings=Findings(layout=layout, notes=notes), **rest)
+
+        layout = click.option("--format", "layout", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True,
+                              help="How findings are shown.")  # fmt: skip
+        shown = click.option("--notes/--no-notes", default=notes, show_default=True,
+                             help="Show notes too, besides errors and warnings.")  # fmt: skip
+        return layout(shown(with_findings))
+
+    return options
 
 
 def compiled(paths: Sequence[str], target: Target) -> Compilation:
     """Compile what the paths name.
 
     Raises:
-        click.ClickException: a path cannot be read.
+        click.UsageError: there is nothing to compile, or a path cannot be read.
+    """
+    if not paths:
+        raise click.UsageError(
+            "nothing to compile: name files or folders, or - for standard input", click.get_current_context()
+        )
+    with few_collections():
+        return compile_files(files_of(paths, target.limits), target=target, each=Progress())
+
+
+def files_of(paths: Sequence[str], limits: Limits) -> tuple[File, ...]:
+    """Read what paths name.
+
+    Raises:
+        click.UsageError: a path cannot be read.
     """
     try:
-        files = read_files(paths, target.limits.max_bytes)
+        return read_files(paths, limits.max_bytes)
     except OSError as error:
-        raise click.UsageError(f"cannot read {error.filename or error}: {error.strerror or 'not a regular file'}") from None
-    return compile_files(files, target=target, each=Progress())
+        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
 
-class Progress:
-    """A line on standard error while a build takes longer than a second; nothing if that is no terminal."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
-        self.next = time.monotonic() + PROGRESS_AFTER_SECONDS
-        self.drawn = False
-
-    def __call__(self, done: int, total: int) -> None:
-        """Tell how far the build is."""
-        if not self.shown:
-            return
-        now = time.monotonic()
-        if done == total and self.drawn:
-            sys.stderr.write("\r\x1b[K")
-        elif now >= self.next:
-            self.next, self.drawn = now + PROGRESS_EVERY_SECONDS, True
-            sys.stderr.write(f"\rcompiling {done}/{total}")
-        sys.stderr.flush()
-
-
-def show(compilation: Compilation, layout: str) -> None:
-    """Write the findings: text to standard error, machine-readable forms to standard output where nothing else goes."""
-    found = compilation.diagnostics
-    if layout == "json":
-        click.echo(json_report(found), nl=False, err=True)
-    elif layout == "github":
-        click.echo(github_report(found), nl=False, err=True)
-    elif found:
-        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(text_report(found, compilation.sources, Style(colour)), nl=False, err=True, color=True)
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Have the garbage collector look seldom: nearly everything that a run makes lives to its end."""
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)

@@ -7,39 +7,64 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.api import catalog_of
-from kservec.cli.options import target_of, target_options
-from kservec.core.selection import by_priority, format_labels, priority
+from kservec.cli.findings import write
+from kservec.cli.options import findings_options, target_options
+from kservec.core.catalog import by_priority
+from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from kservec.api import Target
+    from kservec.cli.findings import Findings
     from kservec.core.catalog import Catalog, Runtime
 
 HEADER = ("FORMAT", "PRIORITY", "RUNTIME", "NAMESPACE", "PROTOCOLS", "AUTO", "IMAGE")
+FAILED = 1
 
 
 @click.command()
 @click.argument("format_name", metavar="[FORMAT]", required=False)
 @target_options
-def runtimes(  # noqa: PLR0913 - click hands over one argument an option
-    format_name: str | None, platform: tuple[str, ...], catalog: str, absent: tuple[str, ...], max_file_size: int
-) -> int:
+@findings_options(notes=False)
+def runtimes(*, format_name: str | None, target: Target, findings: Findings) -> int:
     """List runtimes by the model formats they serve, first choice first.
 
-    Of the runtimes with the format (and version) the first that speaks the protocol and selects itself is taken; runtimes
+    Of the runtimes that list the format (and version) the first that speaks the protocol and has AUTO is taken. Those
     of the service's namespace come before those of the cluster.
-    """
-    found = catalog_of(target_of(platform, catalog, absent, max_file_size))
-    rows = [HEADER, *sorted_rows(found, format_name)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADER))]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+    \b
+      kservec runtimes
+      kservec runtimes sklearn --platform platform/
+    """  # noqa: D301
+    catalog, compilation = catalog_of(target)
+    findings.show(compilation.diagnostics, compilation.sources)
+    if not compilation.ok:
+        return FAILED
+    rows = list(sorted_rows(catalog, format_name))
+    if not rows and format_name is not None:
+        near = closest(format_name, format_names(catalog))
+        hint = f"; did you mean {near}?" if near else ""
+        raise click.UsageError(f"no runtime serves {format_name}{hint}", click.get_current_context())
+    write("".join(f"{line}\n" for line in table([HEADER, *rows])))
     return 0
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Rows as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def format_names(catalog: Catalog) -> set[str]:
+    """Every model format that a runtime serves."""
+    return {f.name for r in catalog.runtimes for f in r.spec.supported_model_formats}
 
 
 def sorted_rows(catalog: Catalog, wanted: str | None) -> Iterator[tuple[str, ...]]:
     """A row for each format and runtime, in the order of selection within a format."""
-    names = {f.name for r in catalog.runtimes for f in r.spec.supported_model_formats}
+    names = format_names(catalog)
     for name in sorted(names if wanted is None else names & {wanted}):
         for scope in sorted(catalog.by_namespace, reverse=True):
             for runtime in by_priority(catalog.by_namespace[scope], name):
@@ -49,8 +74,8 @@ def sorted_rows(catalog: Catalog, wanted: str | None) -> Iterator[tuple[str, ...
 
 def row(name: str, runtime: Runtime) -> tuple[str, ...]:
     """One line of the table."""
-    rank = priority(runtime, name)
-    selects = name in format_labels(runtime, auto_only=True) and not runtime.spec.disabled
+    rank = runtime.priority(name)
+    selects = name in runtime.labels(auto_only=True) and not runtime.spec.disabled
     versions = [f.version for f in runtime.spec.supported_model_formats if f.name == name and f.version]
     container = runtime.spec.containers[0] if runtime.spec.containers else {}
     return (

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
+from kservec.cli.findings import write
+from kservec.core.spelling import closest
 from kservec.io.packaged import packaged_schemas
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str | CompletionItem]:
+    """The kinds that an argument may be completed to."""
+    del ctx, parameter
+    names = packaged_schemas().names()
+    kinds = sorted({name.rpartition("/")[2] for name in names})
+    return [name for name in (*kinds, *names) if name.startswith(incomplete)]
 
 
 @click.command()
-@click.argument("kind", required=False)
+@click.argument("kind", required=False, shell_complete=completions)
 def schema(kind: str | None) -> int:
     """Print the JSON Schema of KIND, for editors and other checks; without KIND list what there is.
 
     KIND is a kind, or group/version/Kind where several versions have it.
-    """
+
+    \b
+      kservec schema InferenceService > inferenceservice.schema.json
+    """  # noqa: D301
     schemas = packaged_schemas()
     if kind is None:
-        click.echo("\n".join(schemas.names()))
+        write("".join(f"{name}\n" for name in schemas.names()))
         return 0
     found = schemas.bundled(kind)
     if found is None:
-        raise click.UsageError(f"no schema for {kind}; kservec schema lists what there is")
-    click.echo(json.dumps(found, indent=2))
+        near = closest(kind, {part for name in schemas.names() for part in (name, name.rpartition("/")[2])})
+        hint = f"; did you mean {near}?" if near else ""
+        raise click.UsageError(f"there is no schema for {kind}{hint}", click.get_current_context())
+    write(json.dumps(found, indent=2) + "\n")
     return 0

@@ -1,7 +1,7 @@
 """The index of a rendered tree: which files are the compiler's, what was in them, and who they belong to.
 
-One line a file, sorted, no totals: additions in two branches merge as text. Reading takes line by line and tolerates the
-marks of an unresolved merge, where either side counts.
+One line a file, sorted, no totals: additions in two branches merge as text. Reading takes line by line and tolerates
+the marks of an unresolved merge, where either side counts.
 """
 
 from __future__ import annotations
@@ -34,9 +34,12 @@ def entry_text(entry: Entry) -> str:
     return json.dumps({k: v for k, v in entry._asdict().items() if v}, separators=(", ", ": "))
 
 
-def read_index(text: str) -> dict[str, Entry]:
-    """The entries of an index, as far as its lines can be read. Paths that leave the folder are left out."""
-    entries: dict[str, Entry] = {}
+def read_index(text: str) -> dict[str, tuple[Entry, ...]]:
+    """The entries of an index by path, as far as its lines can be read.
+
+    A path has several entries where a merge conflict left both sides. Paths that leave the folder are left out.
+    """
+    entries: dict[str, tuple[Entry, ...]] = {}
     for line in text.splitlines():
         try:
             pair = json.loads(f"{{{line.strip().rstrip(',')}}}")
@@ -44,7 +47,8 @@ def read_index(text: str) -> dict[str, Entry]:
             continue
         for path, fields in pair.items():
             if isinstance(fields, dict) and is_inside(path):
-                entries[path] = Entry(str(fields.get("sha256", "")), str(fields.get("owner", "")))
+                entry = Entry(str(fields.get("sha256", "")), str(fields.get("owner", "")))
+                entries[path] = (*entries.get(path, ()), entry)
     return entries
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 INDEX = "kservec.index.json"
 KUSTOMIZATION = "kustomization.yaml"
+SINGLE = "objects.yaml"
 CLUSTER_FOLDER = "_cluster"
 SHARED_FOLDER = "_shared"
 LONGEST_NAME = 255
@@ -32,12 +33,25 @@ def planned_tree(objects: Iterable[Rendered]) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     owners: dict[str, str] = {}
     for rendered in objects:
-        path = f"{folder_of(rendered)}/{file_name(rendered.ref)}"
+        path = object_path(rendered)
         contents[path] = rendered.text.encode()
         owners[path] = owner_of(rendered)
     kustomizations = folder_kustomizations(contents)
     entries = {p: Entry(digest(c), owners[p]) for p, c in contents.items()} | {p: Entry() for p in kustomizations}
     return {**contents, **kustomizations, INDEX: index_text(entries).encode()}
+
+
+def planned_file(objects: Iterable[Rendered]) -> dict[str, bytes]:
+    """The files of a tree that has all objects in one: that file, a kustomization and the index."""
+    content = stream(objects).encode()
+    kustomizations = folder_kustomizations([SINGLE])
+    entries = {SINGLE: Entry(digest(content))} | {p: Entry() for p in kustomizations}
+    return {SINGLE: content, **kustomizations, INDEX: index_text(entries).encode()}
+
+
+def object_path(rendered: Rendered) -> str:
+    """The file of an object below the output folder."""
+    return f"{folder_of(rendered)}/{file_name(rendered.ref)}"
 
 
 def digest(content: bytes) -> str:
@@ -89,6 +103,6 @@ def kustomization(names: Iterable[str]) -> bytes:
     return dump(listing).encode()
 
 
-def single_file(objects: Iterable[Rendered]) -> bytes:
+def stream(objects: Iterable[Rendered]) -> str:
     """All objects as one stream of documents."""
-    return "".join(f"---\n{o.text}" for o in objects).encode()
+    return "".join(f"---\n{rendered.text}" for rendered in objects)

@@ -1,0 +1,75 @@
+"""How findings are shown: as text for people, as JSON, as annotations; and how output is written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from kservec.core.diagnostics import Severity
+from kservec.report.github import github_report
+from kservec.report.json import json_report
+from kservec.report.text import summary, text_report
+from kservec.report.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kservec.core.diagnostics import Diagnostic
+
+TEXT, JSON, GITHUB = FORMATS = ("text", "json", "github")
+MACHINE_READABLE = {JSON: json_report, GITHUB: github_report}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The ways to show findings that the user chose. JSON always has the notes, since programs can pass over them."""
+
+    layout: str
+    notes: bool
+
+    @property
+    def is_text(self) -> bool:
+        """Whether findings are written for people."""
+        return self.layout == TEXT
+
+    def show(
+        self, found: Sequence[Diagnostic], sources: Mapping[str, str], *, outcome: str = "", alone: bool = False
+    ) -> None:
+        """Write findings to standard error.
+
+        Args:
+            found: the findings in their order.
+            sources: the texts of the files that they point into.
+            outcome: what came of it all, for the last line of the text.
+            alone: nothing else is written; what is for machines then goes to standard output.
+        """
+        shown = [d for d in found if self.notes or self.layout == JSON or d.code.severity is not Severity.NOTE]
+        if self.layout in MACHINE_READABLE:
+            write(MACHINE_READABLE[self.layout](shown), err=not alone)
+            return
+        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        write(text_report(shown, sources, colour=colour), err=True)
+        hidden = len(found) - len(shown)
+        parts = [summary(shown), f"{plural(hidden, 'note')} (--notes shows them)" if hidden else "", outcome]
+        if line := "; ".join(part for part in parts if part):
+            write(f"{line}\n", err=True)
+
+
+def write(text: str, *, err: bool = False) -> None:
+    """Write text to standard output or error as UTF-8, whatever the terminal's encoding is.
+
+    Raises:
+        click.ClickException: it cannot be written; a reader that has gone away raises BrokenPipeError.
+    """
+    if not text:
+        return
+    try:
+        click.echo(text.encode("utf-8", "backslashreplace"), nl=False, err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise click.ClickException(f"cannot write to standard output: {error.strerror}") from None

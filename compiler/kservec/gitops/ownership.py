@@ -1,0 +1,86 @@
+"""Whose a file of a rendered tree is, and what must not be overwritten. Pure.
+
+The index says which files kservec wrote and with what content. A file that differs from it was edited by hand; a file
+that it does not list belongs to somebody else.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
+from kservec.gitops.layout import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+EDITED = Code(
+    "output/edited-by-hand",
+    Severity.ERROR,
+    "a rendered file was changed after kservec wrote it",
+    "The rendered tree is made from the specs, so a build would lose this change. Make it in the spec or the "
+    "platform's documents, then restore the file from version control, or build with --force.",
+)
+FOREIGN = Code(
+    "output/foreign-file",
+    Severity.ERROR,
+    "a file that kservec did not write is in the way",
+    "The build wants to write a file of this name, but the tree's index does not list the one that is there. Move it "
+    "away, choose another output folder, or build with --force.",
+)
+
+CONFLICT = Code(
+    "output/merge-conflict",
+    Severity.ERROR,
+    "a rendered file holds the marks of a merge conflict",
+    "Two branches changed this file and git could not merge it. There is nothing to resolve by hand: merge the specs, "
+    "then build with --force, which makes the tree anew from them.",
+)
+CONFLICT_MARKS = (b"<<<<<<< ", b">>>>>>> ")
+
+
+class State(Enum):
+    """What is to be done with one path of the tree."""
+
+    SAME = auto()
+    WRITE = auto()
+    REMOVE = auto()
+    EDITED = auto()
+    CONFLICT = auto()
+    FOREIGN = auto()
+
+
+def judge(
+    present: bytes | None, planned: bytes | None, written: Collection[str] | None, *, occupied: bool
+) -> State:
+    """The state of a path.
+
+    Args:
+        present: the content of the file that is there; None if there is no regular file.
+        planned: what is to be there; None for a file that is to go.
+        written: the hashes that the index knows, an empty one if it lists the path without; None if it does not.
+        occupied: whether something is there, be it a file, a link or a folder.
+    """
+    if present == planned and (present is not None or not occupied):
+        return State.SAME
+    if occupied and written is None:
+        return State.FOREIGN
+    if occupied and written and "" not in written and (present is None or digest(present) not in written):
+        marked = present is not None and all(mark in present for mark in CONFLICT_MARKS)
+        return State.CONFLICT if marked else State.EDITED
+    return State.REMOVE if planned is None else State.WRITE
+
+
+OBSTACLES = {
+    State.EDITED: (EDITED, "this file was changed after kservec wrote it", "--force overwrites it"),
+    State.CONFLICT: (CONFLICT, "this file holds a merge conflict", "--force makes it anew from the specs"),
+    State.FOREIGN: (FOREIGN, "this file was not written by kservec", "move it away; --force overwrites it"),
+}
+"""States in which a path must not be written: the code, what is wrong, and what to do."""
+
+
+def obstacle(state: State, file: str) -> Diagnostic:
+    """The error about a path that must not be written."""
+    code, message, advice = OBSTACLES[state]
+    return Diagnostic(code=code, message=message, span=Span(file), help=advice)

@@ -1,0 +1,66 @@
+"""Runs the command line as a user does: another process, its streams, its exit status."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+KSERVEC = (sys.executable, "-m", "kservec")
+SECONDS = 60
+BYTECODE = tempfile.TemporaryDirectory(prefix="kservec-tests-")
+"""Where the processes keep what they compile, so that only the first of them compiles the compiler's modules."""
+
+SERVICE = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: fraud
+  namespace: payments
+  annotations:
+    serving.kserve.io/deploymentMode: Standard
+spec:
+  predictor:
+    model:
+      modelFormat: {name: sklearn}
+      storageUri: s3://models/fraud/v7
+"""
+WRONG = SERVICE.replace("s3://models/fraud", "ftp://models/wrong").replace("name: fraud", "name: wrong")
+CONTEXT = SERVICE + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: reader, namespace: payments}\n"
+
+
+class Ran(NamedTuple):
+    """What a process left: its exit status and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment of a process: this one's, with changes."""
+    own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE")}
+    return own | {"PYTHONPYCACHEPREFIX": BYTECODE.name} | changes
+
+
+def kservec(folder: Path, *arguments: str, given: str = "", **changes: str) -> Ran:
+    """Run kservec in a folder, with a text as standard input and a changed environment."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        [*KSERVEC, *arguments],
+        cwd=folder,
+        env=environment(**changes),
+        input=given.encode(),
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """The files below a folder by their paths."""
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}

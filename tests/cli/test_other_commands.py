@@ -1,0 +1,100 @@
+"""The commands that tell: --version, runtimes, schema, completion."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kservec import __version__
+
+from .running import environment, kservec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_version(work: Path) -> None:
+    """All spellings print one line with the version and the profile."""
+    expected = (0, f"kservec {__version__} (KServe 0.21)\n", "")
+    assert kservec(work, "--version") == kservec(work, "-V") == kservec(work, "--debug", "--version") == expected
+
+
+def test_runtimes_come_in_the_order_of_selection(work: Path) -> None:
+    """The rows of a format are sorted by priority, and say which can be selected without being named."""
+    ran = kservec(work, "runtimes", "sklearn")
+    header, *rows = (line.split() for line in ran.out.splitlines())
+    assert header == ["FORMAT", "PRIORITY", "RUNTIME", "NAMESPACE", "PROTOCOLS", "AUTO", "IMAGE"]
+    assert [(row[3], row[6]) for row in rows] == [
+        ("kserve-predictiveserver", "no"),
+        ("kserve-mlserver", "yes"),
+        ("kserve-sklearnserver", "yes"),
+    ]
+
+
+def test_runtimes_of_a_namespace_come_first(work: Path) -> None:
+    """A ServingRuntime of the platform stands before those of the cluster."""
+    runtime = {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "ServingRuntime",
+        "metadata": {"name": "own", "namespace": "payments"},
+        "spec": {
+            "supportedModelFormats": [{"name": "sklearn", "autoSelect": True}],
+            "containers": [{"name": "kserve-container", "image": "registry.example.com/own:1"}],
+        },
+    }
+    (work / "runtime.json").write_text(json.dumps(runtime))
+    rows = kservec(work, "runtimes", "sklearn", "--platform", "runtime.json").out.splitlines()
+    assert rows[1].split() == ["sklearn", "-", "own", "payments", "any", "yes", "registry.example.com/own:1"]
+
+
+def test_runtimes_without_the_catalog(work: Path) -> None:
+    """`--catalog none` leaves the platform's own, here none."""
+    assert kservec(work, "runtimes", "--catalog", "none").out.splitlines() == [
+        "FORMAT  PRIORITY  RUNTIME  NAMESPACE  PROTOCOLS  AUTO  IMAGE"
+    ]
+
+
+def test_a_broken_platform_is_reported(work: Path) -> None:
+    """An error in the platform's documents is shown like any other."""
+    (work / "platform.yaml").write_text("kind: [\n")
+    ran = kservec(work, "runtimes", "--platform", "platform.yaml")
+    assert (ran.status, ran.out) == (1, "")
+    assert "platform.yaml:1:7" in ran.err
+
+
+def test_schemas(work: Path) -> None:
+    """Without a kind the names are listed; with one its JSON Schema is printed."""
+    names = kservec(work, "schema").out.splitlines()
+    assert "serving.kserve.io/v1beta1/InferenceService" in names
+    printed = json.loads(kservec(work, "schema", "InferenceService").out)
+    assert printed == json.loads(kservec(work, "schema", "serving.kserve.io/v1beta1/InferenceService").out)
+    assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(work: Path, shell: str) -> None:
+    """Each shell gets a script that the shell itself can read."""
+    script = kservec(work, "completion", shell)
+    assert script.status == 0
+    assert "_KSERVEC_COMPLETE" in script.out
+    program = shutil.which(shell)
+    if program is not None:
+        command = [program, "-n", "-c", script.out] if shell != "bash" else [program, "-n"]
+        done = subprocess.run(command, input=script.out, text=True, capture_output=True, check=False)  # noqa: S603
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_completion_answers(work: Path) -> None:
+    """Commands, options and kinds are completed."""
+    asked = {
+        "kservec bu": "build",
+        "kservec build --plat": "--platform",
+        "kservec schema InferenceS": "InferenceService",
+    }
+    for words, answer in asked.items():
+        ran = kservec(work, _KSERVEC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" ")))
+        assert f"plain,{answer}" in ran.out.splitlines(), environment()

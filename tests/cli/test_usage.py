@@ -1,0 +1,72 @@
+"""Wrong usage: exit status 2, one line that says what is wrong, and nothing on standard output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .running import kservec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WRONG_USAGE = {
+    "no command of that name": (("biuld",), "there is no command biuld; did you mean build?"),
+    "no such option": (("build", "--outptu", "x", "fraud.yaml"), "No such option '--outptu'"),
+    "a value that is none of the choices": (("build", "--catalog", "all", "fraud.yaml"), "'all' is not one of"),
+    "nothing to compile": (("build",), "nothing to compile: name files or folders, or - for standard input"),
+    "nothing to lint": (("lint",), "nothing to compile"),
+    "a path that is not there": (("build", "nope.yaml"), "cannot read nope.yaml: No such file or directory"),
+    "a platform that is not there": (("build", "--platform", "nope", "fraud.yaml"), "cannot read nope: No such file"),
+    "a folder without YAML": (("build", "empty"), "cannot read empty: no YAML or JSON file in this folder"),
+    "a rendered tree": (("build", "tree"), "cannot read tree: it is a tree that kservec wrote"),
+    "standard input twice": (("build", "-", "-"), "cannot read -: standard input can be read once only"),
+    "a device in a folder": (("build", "devices"), "cannot read devices/null.yaml: not a regular file"),
+    "output that is a file": (("build", "--output", "fraud.yaml", "fraud.yaml"), "'fraud.yaml' is a file"),
+    "output and stdout": (("build", "-o", "out", "--stdout", "fraud.yaml"), "--output and --stdout exclude each other"),
+    "force without output": (("build", "--force", "fraud.yaml"), "--force goes with --output"),
+    "layout without output": (("build", "--layout", "single", "fraud.yaml"), "--layout goes with --output"),
+    "output around the current folder": (("build", "-o", ".", "fraud.yaml"), "choose a folder of its own"),
+    "output that is a repository": (("build", "-o", "repo", "fraud.yaml"), "choose a folder of its own"),
+    "output below a file": (("build", "-o", "fraud.yaml/out", "fraud.yaml"), "cannot write"),
+    "previous that is no tree": (("build", "--previous", "empty", "fraud.yaml"), "no tree that kservec wrote"),
+    "an unknown format": (("runtimes", "sklern"), "no runtime serves sklern; did you mean sklearn?"),
+    "an unknown kind": (("schema", "Inferenceservice"), "did you mean InferenceService?"),
+    "an unknown shell": (("completion", "csh"), "'csh' is not one of"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_USAGE)
+def test_wrong_usage(work: Path, name: str) -> None:
+    """The line names what is wrong and where to read more; no file is written."""
+    (work / "empty").mkdir()
+    (work / "devices").mkdir()
+    (work / "devices" / "null.yaml").symlink_to("/dev/null")
+    (work / "repo" / ".git").mkdir(parents=True)
+    (work / "tree").mkdir()
+    (work / "tree" / "kservec.index.json").write_text("{}\n")
+    arguments, reason = WRONG_USAGE[name]
+    ran = kservec(work, *arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert reason in ran.err
+    assert ran.err.count("\n") == 1
+    assert not (work / "out").exists()
+
+
+def test_no_arguments_show_the_help(work: Path) -> None:
+    """`kservec` alone is no command: it shows what there is, and exits as wrong usage does."""
+    ran = kservec(work)
+    assert ran.status == 2
+    assert "build" in ran.err
+    assert "completion" in ran.err
+
+
+@pytest.mark.parametrize("command", ["build", "lint", "runtimes", "schema", "completion"])
+def test_every_command_explains_itself(work: Path, command: str) -> None:
+    """`--help` ends well and fits into 80 columns."""
+    ran = kservec(work, command, "--help", COLUMNS="80")
+    assert ran.status == 0
+    assert ran.out.startswith(f"Usage: kservec {command}")
+    assert all(len(line) <= 80 for line in ran.out.splitlines())

@@ -1,0 +1,80 @@
+"""Deep digests of the compiler's values, and a program that prints the digest of what all cases give."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from pydantic import BaseModel
+
+from kservec.api import compile_files
+from kservec.core.document import Document
+from kservec.core.schema import Schemas
+from kservec.report.text import text_report
+
+from .cases import cases, inputs
+
+
+def digest(value: Any) -> str:
+    """A digest of a value and all that it holds, so that any change to any part of it gives another one."""
+    found = hashlib.sha256()
+    seen: dict[int, Any] = {}  # with the value itself, so that no other gets its id while this runs
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        held = list(parts(part))
+        found.update(f"{type(part).__name__}{len(held)}{'' if held else scalar(part)};".encode())
+        if id(part) not in seen:
+            seen[id(part)] = part
+            waiting.extend(held)
+    return found.hexdigest()
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """What a value holds. Answers that `Schemas` keeps are no part of it, and a document is what it says."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield item
+    elif isinstance(value, list | tuple):
+        yield from value
+    elif isinstance(value, set | frozenset):
+        yield from sorted(value, key=repr)
+    elif isinstance(value, BaseModel):
+        yield from value.__dict__.items()
+    elif isinstance(value, Document):
+        yield from (value.file, value.value, value.positions)
+    elif is_dataclass(value) and not isinstance(value, Schemas | type):
+        yield from (getattr(value, field.name) for field in fields(value))
+
+
+def scalar(value: Any) -> str:
+    """The text of a value that holds no others."""
+    if isinstance(value, FunctionType | BuiltinFunctionType | type):
+        return value.__qualname__
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    return repr(value) if isinstance(value, str | int | float | bytes | None) else type(value).__name__
+
+
+def outputs(seed: int) -> str:
+    """One line a case: its name, and the digest of its objects and findings. A seed other than 0 shuffles its files."""
+    lines = []
+    for case in cases():
+        files, target = inputs(case)
+        if seed:
+            random.Random(seed).shuffle(files)  # noqa: S311 - the order of a test
+        made = compile_files(files, target=target)
+        text = made.yaml + text_report(made.diagnostics, made.sources) + repr(sorted(made.urls.items()))
+        lines.append(f"{case.name} {hashlib.sha256(text.encode()).hexdigest()}\n")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(outputs(int(sys.argv[1])))
