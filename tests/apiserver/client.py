@@ -18,7 +18,7 @@ OWNER = "kservec"
 SECONDS = 30
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The API server did not accept a request. `reason` is the message of its Status."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -49,15 +49,16 @@ class ApiServer:
         """What lies at a path.
 
         Raises:
-            Refused: the answer is no success.
+            RefusedError: the answer is no success.
         """
-        return json.loads(self._answer("GET", path) or b"{}")
+        found: Object = json.loads(self._answer("GET", path))
+        return found
 
     def text(self, path: str) -> str:
         """What lies at a path that does not speak JSON.
 
         Raises:
-            Refused: the answer is no success.
+            RefusedError: the answer is no success.
         """
         return self._answer("GET", path).decode()
 
@@ -65,7 +66,7 @@ class ApiServer:
         """Apply a manifest server-side, without taking fields from other owners; the object as it is stored then.
 
         Raises:
-            Refused: unknown fields, wrong types, duplicate keys, whatever validation finds, or a conflict.
+            RefusedError: unknown fields, wrong types, duplicate keys, whatever validation finds, or a conflict.
         """
         return self._apply(manifest)
 
@@ -73,7 +74,7 @@ class ApiServer:
         """The object as it would be stored if the manifest was applied now.
 
         Raises:
-            Refused: as for `apply`.
+            RefusedError: as for `apply`.
         """
         return self._apply(manifest, dryRun="All")
 
@@ -81,20 +82,21 @@ class ApiServer:
         """The stored object of a manifest.
 
         Raises:
-            Refused: it is not there, or the server does not know its kind.
+            RefusedError: it is not there, or the server does not know its kind.
         """
         return self.get(self._path(manifest))
 
     def _apply(self, manifest: Object, **more: str) -> Object:
         query = urlencode({"fieldManager": OWNER, "fieldValidation": "Strict", **more})
         body = json.dumps(manifest).encode()
-        return json.loads(self._answer("PATCH", f"{self._path(manifest)}?{query}", body))
+        stored: Object = json.loads(self._answer("PATCH", f"{self._path(manifest)}?{query}", body))
+        return stored
 
     def _path(self, manifest: Object) -> str:
         root = root_of(manifest["apiVersion"])
         plural, namespaced = self._kinds(root).get(manifest["kind"], ("", False))
         if not plural:
-            raise Refused(404, f"no kind {manifest['kind']} in {manifest['apiVersion']}")
+            raise RefusedError(404, f"no kind {manifest['kind']} in {manifest['apiVersion']}")
         metadata = manifest["metadata"]
         folder = f"/namespaces/{quote(metadata['namespace'])}" if namespaced else ""
         return f"{root}{folder}/{plural}/{quote(metadata['name'])}"
@@ -107,7 +109,7 @@ class ApiServer:
         if root not in self._collections:
             try:
                 listed = self.get(root)["resources"]
-            except Refused as refused:
+            except RefusedError as refused:
                 if refused.status != 404:
                     raise
                 return {}
@@ -123,7 +125,7 @@ class ApiServer:
         response = self._connection.getresponse()
         content = response.read()
         if response.status // 100 != 2:  # unknown fields come as 500, bad values as 422: only a success is one
-            raise Refused(response.status, message_of(content))
+            raise RefusedError(response.status, message_of(content))
         return content
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import yaml
 
 from .building import cache_folder, go
-from .client import Refused
+from .client import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,9 +45,9 @@ def install(server: ApiServer, modules: tuple[Module, ...]) -> None:
     """Apply every definition of the modules, and wait until the server serves all of them.
 
     Raises:
-        NoGo: the modules cannot be fetched without Go.
+        NoGoError: the modules cannot be fetched without Go.
         subprocess.CalledProcessError: Go could not fetch a module.
-        Refused: the server does not accept a definition.
+        RefusedError: the server does not accept a definition.
         TimeoutError: a definition did not become established.
     """
     definitions = list(definitions_of(modules))
@@ -88,7 +88,7 @@ def is_served(server: ApiServer, path: str) -> bool:
     """Whether there is something at a path."""
     try:
         server.get(path)
-    except Refused as refused:
+    except RefusedError as refused:
         if refused.status != 404:
             raise
         return False
@@ -99,7 +99,7 @@ def definitions_of(modules: tuple[Module, ...]) -> Iterator[Object]:
     """The definitions of modules, in their order.
 
     Raises:
-        NoGo: the modules cannot be fetched without Go.
+        NoGoError: the modules cannot be fetched without Go.
         subprocess.CalledProcessError: Go could not fetch a module.
         LookupError: a module is not the one that was meant, or lacks a definition.
     """
@@ -126,15 +126,15 @@ def fetched(modules: tuple[Module, ...]) -> dict[str, Path]:
     """Where Go has put each module, by the module's path.
 
     Raises:
-        NoGo: there is no Go.
+        NoGoError: there is no Go.
         subprocess.CalledProcessError: Go could not fetch a module.
         LookupError: the content of a module is not the one that was meant.
     """
     elsewhere = cache_folder()  # not in a module, whose own versions and sums would come into it
     elsewhere.mkdir(parents=True, exist_ok=True)
     command = [go(), "mod", "download", "-json", *(f"{m.path}@{m.version}" for m in modules)]
-    output = subprocess.run(command, cwd=elsewhere, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = {answer["Path"]: answer for answer in json_stream(output)}
+    done = subprocess.run(command, cwd=elsewhere, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    found = {answer["Path"]: answer for answer in json_stream(done.stdout)}
     for module in modules:
         if found[module.path]["Sum"] != module.checksum:
             raise LookupError(f"{module.path}@{module.version} has the check sum {found[module.path]['Sum']}")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .client import ApiServer, Refused
+from .client import ApiServer, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ ATTEMPTS = 3
 TAIL = 4000
 
 
-class NotStarted(Exception):
+class NotStartedError(Exception):
     """The server ended, or was not ready in time. Carries the end of its log."""
 
 
@@ -31,7 +31,7 @@ def running(executable: Path) -> Iterator[ApiServer]:
     """An empty API server on a free port, ready for requests. Its storage is removed with it.
 
     Raises:
-        NotStarted: it did not become ready.
+        NotStartedError: it did not become ready.
     """
     with tempfile.TemporaryDirectory(prefix="kservec-apiserver-") as folder:
         server, client = start(executable, Path(folder))
@@ -46,7 +46,7 @@ def start(executable: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ApiS
     """Start a server; again on another port if something else took the first one meanwhile.
 
     Raises:
-        NotStarted: it did not become ready.
+        NotStartedError: it did not become ready.
     """
     for attempt in range(ATTEMPTS):
         own = folder / str(attempt)
@@ -55,7 +55,7 @@ def start(executable: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ApiS
         server = launch(executable, own, port)
         try:
             return server, ready(server, own, port)
-        except NotStarted:
+        except NotStartedError:
             end(server)
             if attempt == ATTEMPTS - 1 or "address already in use" not in log_of(own):
                 raise
@@ -66,14 +66,14 @@ def launch(executable: Path, folder: Path, port: int) -> subprocess.Popen[bytes]
     """The server as a child that ends with this process at the latest: it reads a pipe that only we hold open."""
     with (folder / "log").open("wb") as log:
         command = [str(executable), str(folder), str(port)]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder)  # noqa: S603
 
 
 def ready(server: subprocess.Popen[bytes], folder: Path, port: int) -> ApiServer:
     """A client, as soon as the server says that it is ready.
 
     Raises:
-        NotStarted: it ended, or took too long.
+        NotStartedError: it ended, or took too long.
     """
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
@@ -81,7 +81,7 @@ def ready(server: subprocess.Popen[bytes], folder: Path, port: int) -> ApiServer
         if client is not None:
             return client
         time.sleep(0.1)
-    raise NotStarted(f"exit status {server.poll()}; the end of its log:\n{log_of(folder)}")
+    raise NotStartedError(f"exit status {server.poll()}; the end of its log:\n{log_of(folder)}")
 
 
 def answering(folder: Path, port: int) -> ApiServer | None:
@@ -90,8 +90,12 @@ def answering(folder: Path, port: int) -> ApiServer | None:
         return None
     try:
         client = ApiServer(folder, port)
+    except OSError:  # a certificate that is still being written
+        return None
+    try:
         client.text("/readyz")
-    except (OSError, Refused):  # not listening yet, a certificate that is being written, or not ready
+    except (OSError, RefusedError):
+        client.close()
         return None
     return client
 
