@@ -29,8 +29,8 @@ bench: $(READY)  ## speed and memory, as ratios within one run
 conformance: $(READY)  ## compare with what KServe itself made of recorded cases
 	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/python scripts/conformance.py
 
-apiserver: $(READY)  ## apply the golden output to a real API server and read it back
-	$(BIN)/pytest tests/apiserver
+apiserver: $(READY)  ## apply what is rendered to a real API server and read it back
+	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/pytest -rs tests/apiserver
 
 clean:
 	rm -rf $(VENV) build dist out

@@ -71,6 +71,17 @@ class Bench:
         return [d.code.slug for d in step.diagnostics]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that rewrites what is committed as expected."""
+    parser.addoption("--snapshot-update", action="store_true", help="write expected output anew instead of comparing")
+
+
+@pytest.fixture
+def snapshot_update(request: pytest.FixtureRequest) -> bool:
+    """Whether expected output is written anew."""
+    return bool(request.config.getoption("--snapshot-update"))
+
+
 @cache
 def no_schema(file: str) -> bytes:
     """Schemas are of no use to passes before `seal`."""

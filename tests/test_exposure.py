@@ -235,7 +235,7 @@ def with_canary(unit, percent):
     """The unit with a canary beside its predictor."""
     stable = unit.components[0]
     intent = CanaryIntent(origin=HERE, percent=percent, name="next")
-    canary = replace(stable, name="churn-next-predictor", intents=(*stable.intents, intent))
+    canary = replace(stable, name="churn-next-predictor", canary="next", intents=(*stable.intents, intent))
     return unit.with_components((*unit.components, canary))
 
 
@@ -252,6 +252,7 @@ def test_canaries_share_every_rule(bench):
     assert shares("churn-predictor") == [("churn-predictor", 80), ("churn-next-predictor", 20)]
     assert shares("churn") == [("churn-transformer", 80), ("churn-next-predictor", 20)]
     assert shares("churn-transformer") == [("churn-transformer", None)]
+    assert b.slugs(step) == ["exposure/canary-past-transformer"]
     assert not any(c.peek(CanaryIntent) for c in step.unit.components)
 
 

@@ -60,18 +60,26 @@ def test_a_module_imports_only_from_rings_below(module: Path) -> None:
             assert there not in PLUGS or RINGS[here] > 3, f"{here} names the plug family {there}"
 
 
-@pytest.mark.parametrize("module", [m for m in modules() if room(m) in PLUGS | {"passes"}], ids=lambda m: str(m.relative_to(SOURCE)))
+@pytest.mark.parametrize(
+    "module", [m for m in modules() if room(m) in PLUGS | {"passes"}], ids=lambda m: str(m.relative_to(SOURCE))
+)
 def test_plugs_and_passes_do_not_know_each_other(module: Path) -> None:
     """A plug never imports another plug, a pass never another pass: they meet in the pipeline and the registry."""
     package = f"kservec.{room(module)}."
     assert not {name for name in imports(module) if name.startswith(package)}
 
 
-@pytest.mark.parametrize("module", [m for m in modules() if RINGS.get(room(m), 9) < 5], ids=lambda m: str(m.relative_to(SOURCE)))
+@pytest.mark.parametrize(
+    "module", [m for m in modules() if RINGS.get(room(m), 9) < 5], ids=lambda m: str(m.relative_to(SOURCE))
+)
 def test_the_inner_rings_do_not_touch_the_world(module: Path) -> None:
     """Below the outermost ring nothing reads a clock, a file, an environment variable or a random number."""
     assert not {name.split(".")[0] for name in imports(module)} & WORLD
-    calls = {n.func.id for n in ast.walk(ast.parse(module.read_text())) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    calls = {
+        n.func.id
+        for n in ast.walk(ast.parse(module.read_text()))
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
     assert not calls & {"open", "print", "input", "eval", "exec"}
 
 

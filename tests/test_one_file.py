@@ -20,9 +20,15 @@ def literals(module: Path) -> set[str]:
     docs = {
         id(node.body[0].value)
         for node in ast.walk(tree)
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and node.body and isinstance(node.body[0], ast.Expr)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
     }
-    return {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in docs}
+    return {
+        n.value
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in docs
+    }
 
 
 def compared(module: Path) -> set[str]:
@@ -51,7 +57,12 @@ def test_a_prefix_stands_in_one_file(prefix: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nobody_compares_with_the_name_of_a_member(family: str) -> None:
     """Passes ask for traits; a comparison with a member's name belongs into the member's own file."""
-    members = {"storage": PLUGS.schemes, "scaling": PLUGS.scalers, "exposure": PLUGS.styles, "workloads": PLUGS.workloads}
+    members = {
+        "storage": PLUGS.schemes,
+        "scaling": PLUGS.scalers,
+        "exposure": PLUGS.styles,
+        "workloads": PLUGS.workloads,
+    }
     names = {m.name for m in members[family]}
     passes = sorted((SOURCE / "passes").glob("*.py"))
     assert {m.name: compared(m) & names for m in passes if compared(m) & names} == {}

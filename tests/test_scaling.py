@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kservec.core.diagnostics import Reject, Severity
+from kservec.core.diagnostics import Reject
 from kservec.core.intents import ScaleIntent
 from kservec.core.internal_annotations import settled
 from kservec.core.unit import Mode
@@ -401,14 +401,6 @@ def test_other_modes_are_not_implemented(bench):
     with pytest.raises(Reject) as reject:
         scale(unit, b.env)
     assert "not-implemented" in reject.value.diagnostics[0].code.slug
-
-
-def test_pod_metrics_need_a_collector(bench):
-    """A metric that a collector must gather is an error whatever scales the component, while there is none."""
-    for scaler in ("keda", None):
-        step = scaled(bench(), predictor(autoScaling={"metrics": [pod_metric(metricNames=["depth"])]}), scaler)
-        errors = [d.code.slug for d in step.diagnostics if d.code.severity is Severity.ERROR]
-        assert errors == ["scaling/podmetric-not-implemented"]
 
 
 def test_stopped_units_are_not_scaled(bench):

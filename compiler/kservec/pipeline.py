@@ -18,31 +18,33 @@ from kservec.passes.choose_runtime import choose_runtime
 from kservec.passes.default_pods import default_pods
 from kservec.passes.expose import expose
 from kservec.passes.merge_pods import merge_pods
+from kservec.passes.plan_parallelism import plan_parallelism
 from kservec.passes.render_workloads import render_workloads
 from kservec.passes.scale import scale
 from kservec.passes.seal import seal
 from kservec.passes.select_accelerator import select_accelerator
-from kservec.passes.select_accelerator import select_accelerator
+from kservec.passes.split_canaries import split_canaries
 from kservec.passes.split_inferenceservice import split_inferenceservice
 
 if TYPE_CHECKING:
     from kservec.core.env import Env
 
-Pass: TypeAlias = "Callable[[Unit, Env], Step]"
+Work: TypeAlias = "Callable[[Unit, Env], Step]"
 
-PASSES: dict[str, tuple[Pass, ...]] = {
+PASSES: dict[str, tuple[Work, ...]] = {
     "InferenceService": (
         split_inferenceservice,
         choose_runtime,
+        split_canaries,
         merge_pods,
+        plan_parallelism,
         default_pods,
-        select_accelerator,
         select_accelerator,
         attach_models,
         add_sidecars,
         attach_images,
-        expose,
         scale,
+        expose,
         render_workloads,
         seal,
     ),

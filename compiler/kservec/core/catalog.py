@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kservec.core.tree import Layer, Origin
-from kservec.spec.clusterstoragecontainer import INIT_CONTAINER
+from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kservec.core.diagnostics import Span
     from kservec.core.source import Document
@@ -46,6 +46,21 @@ class Runtime:
     def rank(self) -> int:
         """The rank of the best protocol that the runtime lists. KServe: constants.go, GetProtocolVersionPriority."""
         return min((PROTOCOL_RANK.get(p, UNRANKED) for p in self.spec.protocol_versions), default=UNRANKED)
+
+    def labels(self, *, auto_only: bool) -> Iterator[str]:
+        """The formats that the runtime answers to, as `name` and `name:version`.
+
+        KServe: predictor_model.go, getServingRuntimeSupportedModelFormatLabelSet
+        """
+        for entry in self.spec.supported_model_formats:
+            if entry.auto_select or not auto_only:
+                yield entry.name
+                if entry.version is not None:
+                    yield f"{entry.name}:{entry.version}"
+
+    def priority(self, name: str) -> int | None:
+        """The priority of the first entry of a format's name. KServe: servingruntime_types.go, GetPriority."""
+        return next((f.priority for f in self.spec.supported_model_formats if f.name == name), None)
 
     def span(self, *path: str | int) -> Span:
         """Where a value of the runtime is written."""
@@ -80,10 +95,20 @@ class StorageContainer:
         """Whether it runs as an init container and is not switched off."""
         return not self.disabled and self.spec.workload_type == INIT_CONTAINER
 
+    @property
+    def downloads_to_nodes(self) -> bool:
+        """Whether it brings copies of models onto nodes and is not switched off."""
+        return not self.disabled and self.spec.workload_type == LOCAL_MODEL_JOB
+
     def origin(self, *path: str | int) -> Origin:
         """The origin of a value of the storage container."""
         at: Path = path
         return Origin(Layer.PLATFORM, self.name, self.document, at)
+
+
+def by_priority(runtimes: Iterable[Runtime], name: str) -> tuple[Runtime, ...]:
+    """Runtimes with a priority for a format before those without, the higher first; otherwise in the order given."""
+    return tuple(sorted(runtimes, key=lambda r: (r.priority(name) is None, -(r.priority(name) or 0))))
 
 
 @dataclass(frozen=True)
@@ -109,6 +134,16 @@ class Catalog:
             groups.setdefault(runtime.namespace, []).append(runtime)
         newest_first = {n: sorted(g, key=lambda r: r.created, reverse=True) for n, g in groups.items()}
         return {n: tuple(sorted(g, key=lambda r: r.rank)) for n, g in newest_first.items()}
+
+    @cached_property
+    def offers(self) -> dict[tuple[str, str], tuple[Runtime, ...]]:
+        """Runtimes that select themselves, by namespace and format (`name`, or `name:version`), first choice first."""
+        offers: dict[tuple[str, str], list[Runtime]] = {}
+        for namespace, runtimes in self.by_namespace.items():
+            for runtime in runtimes:
+                for label in dict.fromkeys(runtime.labels(auto_only=True)):
+                    offers.setdefault((namespace, label), []).append(runtime)
+        return {key: by_priority(found, key[1].partition(":")[0]) for key, found in offers.items()}
 
     def find(self, namespace: str, name: str) -> Runtime | None:
         """The runtime of a name: the namespace's own before the cluster's. KServe: utils.go, GetServingRuntime."""

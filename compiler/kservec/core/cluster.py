@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kservec.core.diagnostics import Span
+    from kservec.core.local_models import LocalCache, NodeGroup
     from kservec.core.tree import Json
 
 
@@ -65,3 +66,5 @@ class Cluster:
     gateways: frozenset[tuple[str, str]] = frozenset()
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     others: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    local_caches: tuple[LocalCache, ...] = ()
+    node_groups: Mapping[str, NodeGroup] = field(default_factory=dict)

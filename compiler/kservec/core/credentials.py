@@ -8,14 +8,13 @@ KServe: pkg/credentials/service_account_credentials.go
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.containers import find
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from kservec.core.cluster import Secret, ServiceAccount
     from kservec.core.diagnostics import ObjectRef, Span
@@ -64,14 +63,22 @@ ACCOUNT_NOT_DECLARED = Code(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """Who needs credentials: the user's object, its pod and its annotations; `origin` is what needs them."""
+class Holder(NamedTuple):
+    """Who needs credentials: the user's object, its pod and its annotations; `origin` is what needs them.
+
+    `home` is the namespace of the pod where it is not that of the object.
+    """
 
     subject: ObjectRef
     pod: Tree
     annotations: Tree
     origin: Origin
+    home: str = ""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that the pod runs in, and whose Secrets and ServiceAccounts count."""
+        return self.home or self.subject.namespace
 
     @property
     def account(self) -> str:
@@ -104,7 +111,7 @@ def equip(container: Json, account_name: str, holder: Holder, env: Env) -> Equip
 
     KServe: CreateSecretVolumeAndEnv and CreateSecretVolumeAndEnvFromServiceAccount
     """
-    namespace = holder.subject.namespace
+    namespace = holder.namespace
     account = env.cluster.service_accounts.get((namespace, account_name or DEFAULT_ACCOUNT))
     if account is None:
         return Equipped(container, (), undeclared(account_name, holder))
@@ -112,27 +119,38 @@ def equip(container: Json, account_name: str, holder: Holder, env: Env) -> Equip
     for kind in env.plugs.account_credentials:
         if kind.from_account is not None and kind.account_annotation in account.annotations:
             equipped = granted(equipped, kind, kind.from_account(account, env))
-    givers: dict[str, str] = {}
-    for secret in secrets_of(account, holder, env):
-        kind_of_secret = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None)
-        if kind_of_secret is None and not secret.complete:
+    grants = grants_of(secrets_of(account, holder, env), holder, env)
+    for _, kind, grant in grants:
+        equipped = granted(equipped, kind, grant)
+    return equipped._replace(diagnostics=overlaps(grants, holder)) if len(grants) > 1 else equipped
+
+
+def grants_of(secrets: list[Secret], holder: Holder, env: Env) -> list[tuple[str, Credential, Grant]]:
+    """What each Secret gives, with its name and kind. Secrets of no known kind, such as pull secrets, give nothing.
+
+    Raises:
+        Reject: the kind of a Secret cannot be told, for its keys are not all known.
+    """
+    found = []
+    for secret in secrets:
+        kind = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None)
+        if kind is not None:
+            found.append((secret.name, kind, kind.grant(secret, env)))
+        elif not secret.complete:
             raise Reject(unknown_kind(secret, holder))
-        if kind_of_secret is not None:
-            grant = kind_of_secret.grant(secret, env)
-            found = overlap(secret.name, grant, givers, holder)
-            equipped = granted(equipped, kind_of_secret, grant)
-            equipped = equipped._replace(diagnostics=(*equipped.diagnostics, *found))
-            givers.update(dict.fromkeys(names_given(grant), secret.name))
-    return equipped
+    return found
 
 
 def secrets_of(account: ServiceAccount, holder: Holder, env: Env) -> list[Secret]:
     """The Secrets that count: the one that an annotation of the pod names, else those that the account lists."""
     named = named_secret(holder, env)
     if named is not None:
-        at = holder.annotations.span((env.platform.credentials.storage_secret_name_annotation,))
-        return [declared_secret(named, holder, env, at)]
-    return [declared_secret(name, holder, env, holder.account_span(), account) for name in account.secrets]
+        annotation = env.platform.credentials.storage_secret_name_annotation
+        return [declared_secret(named, holder, env, lambda: holder.annotations.span((annotation,)))]
+    found = [env.cluster.secrets.get((account.namespace, name)) for name in account.secrets]
+    if None in found:
+        raise Reject(not_declared(account.secrets[found.index(None)], holder, holder.account_span(), account))
+    return [secret for secret in found if secret is not None]
 
 
 def named_secret(holder: Holder, env: Env) -> str | None:
@@ -142,29 +160,30 @@ def named_secret(holder: Holder, env: Env) -> str | None:
     return name
 
 
-def declared_secret(
-    name: str, holder: Holder, env: Env, span: Span | None, account: ServiceAccount | None = None
-) -> Secret:
-    """The Secret of a name in the holder's namespace.
+def declared_secret(name: str, holder: Holder, env: Env, place: Callable[[], Span | None]) -> Secret:
+    """The Secret of a name in the holder's namespace; `place` tells where it is named.
 
     Raises:
         Reject: nothing declares it.
     """
-    namespace = holder.subject.namespace
-    secret = env.cluster.secrets.get((namespace, name))
-    if secret is not None:
-        return secret
+    secret = env.cluster.secrets.get((holder.namespace, name))
+    if secret is None:
+        raise Reject(not_declared(name, holder, place()))
+    return secret
+
+
+def not_declared(name: str, holder: Holder, span: Span | None, account: ServiceAccount | None = None) -> Diagnostic:
+    """The diagnostic for a Secret that a ServiceAccount, or else the text at a place, names."""
+    namespace = holder.namespace
     by = f"ServiceAccount {namespace}/{account.name} lists" if account is not None else "this names"
     listed = account.span if account is not None else None
-    raise Reject(
-        Diagnostic(
-            code=SECRET_NOT_DECLARED,
-            message=f"{by} Secret {namespace}/{name}, which is not declared",
-            span=span,
-            related=((listed, f"{name} is listed here"),) if listed is not None else (),
-            help=f"declare Secret {namespace}/{name} among the platform files; its keys are enough",
-            subject=holder.subject,
-        )
+    return Diagnostic(
+        code=SECRET_NOT_DECLARED,
+        message=f"{by} Secret {namespace}/{name}, which is not declared",
+        span=span,
+        related=((listed, f"this account lists {name}"),) if listed is not None else (),
+        help=f"declare Secret {namespace}/{name} among the platform files; its keys are enough",
+        subject=holder.subject,
     )
 
 
@@ -241,19 +260,19 @@ def merged_env(env: list[Json], added: tuple[Json, ...], overwrites: bool) -> li
     return merged
 
 
-def names_given(grant: Grant) -> list[str]:
-    """The variables and mount paths of a grant."""
-    return [*(e["name"] for e in grant.env), *(m["mountPath"] for m in grant.mounts)]
-
-
-def overlap(secret: str, grant: Grant, givers: Mapping[str, str], holder: Holder) -> tuple[Diagnostic, ...]:
-    """The warning that a Secret gives what another one gave already."""
-    twice = [name for name in names_given(grant) if name in givers]
-    if not twice:
-        return ()
-    message = f"Secrets {givers[twice[0]]} and {secret} both give {', '.join(twice)}"
-    help_text = "list one Secret of a kind in the ServiceAccount"
-    return (holder.report(SECRETS_OVERLAP, message, holder.account_span(), help_text),)
+def overlaps(grants: list[tuple[str, Credential, Grant]], holder: Holder) -> tuple[Diagnostic, ...]:
+    """A warning for each Secret that gives what another one gave already."""
+    givers: dict[str, str] = {}
+    found = []
+    for secret, _, grant in grants:
+        names = [*(e["name"] for e in grant.env), *(m["mountPath"] for m in grant.mounts)]
+        twice = [name for name in names if name in givers]
+        if twice:
+            message = f"Secrets {givers[twice[0]]} and {secret} both give {', '.join(twice)}"
+            help_text = "list one Secret of a kind in the ServiceAccount"
+            found.append(holder.report(SECRETS_OVERLAP, message, holder.account_span(), help_text))
+        givers.update(dict.fromkeys(names, secret))
+    return tuple(found)
 
 
 def undeclared(account: str, holder: Holder) -> tuple[Diagnostic, ...]:
@@ -263,7 +282,7 @@ def undeclared(account: str, holder: Holder) -> tuple[Diagnostic, ...]:
     return (
         holder.report(
             ACCOUNT_NOT_DECLARED,
-            f"ServiceAccount {holder.subject.namespace}/{account} is not declared: its pods get no credentials",
+            f"ServiceAccount {holder.namespace}/{account} is not declared: its pods get no credentials",
             holder.account_span(),
             "declare it among the platform files, with the names of its Secrets",
         ),

@@ -81,6 +81,12 @@ class Diagnostic:
         return self.code.severity is Severity.ERROR
 
     @property
+    def spans(self) -> tuple[Span, ...]:
+        """Every place that the finding names."""
+        first = () if self.span is None else (self.span,)
+        return (*first, *(span for span, _ in self.related))
+
+    @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
         """File, line, column, slug, message: the order findings are shown in."""
         span = self.span or Span("")

@@ -21,7 +21,7 @@ from kservec.core.names import CLUSTER_LOCAL, CLUSTER_LOCAL_LABEL
 from kservec.core.placeholders import TemplateError, render_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kservec.core.platform import PlatformConfig
     from kservec.core.unit import Component, Unit
@@ -241,6 +241,15 @@ def blames_template(template: str, domain: str, rendered: str) -> bool:
 def service_path(unit: Unit, platform: PlatformConfig) -> str:
     """The path of a service under the ingress domain, without a slash at its end.
 
+    Raises:
+        Reject: the template cannot be rendered, or the result is no path.
+    """
+    return request_path(unit, platform).removesuffix("/")
+
+
+def request_path(unit: Unit, platform: PlatformConfig) -> str:
+    """The path of a service under the ingress domain.
+
     Only a path of a request is taken: what stands before or after it in a URL is not, a query is dropped, and escapes
     are resolved. KServe: path.go, GenerateUrlPath.
 
@@ -256,21 +265,28 @@ def service_path(unit: Unit, platform: PlatformConfig) -> str:
     if not _is_path(path):
         reason = f"pathTemplate gives {rendered!r} for {unit.ref}, which is no path: it must begin with a slash"
         raise Reject(platform.broken(SECTION, reason))
-    return unquote(path).removesuffix("/")
+    return unquote(path)
 
 
-def additional_hosts(platform: PlatformConfig, own: str) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
-    """Further host names of a service whose own is `own`: its part before the ingress domain, and each further domain.
+def additional_hosts(
+    platform: PlatformConfig, own: str, endings: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
+    """Further host names of a service whose own is `own`: its part before its domain, and each further domain.
+
+    Args:
+        platform: names the further domains.
+        own: the host name of the service.
+        endings: the domains that `own` may end with, by default the ingress domain; the first that fits counts.
 
     KServe: domain.go, GetAdditionalHosts
     """
     domains = dict.fromkeys(platform.ingress.additional_ingress_domains or ())
     if not domains:
         return (), ()
-    domain = platform.ingress.ingress_domain or DEFAULT_DOMAIN
-    prefix = own.removesuffix(domain)
-    if prefix in ("", own):
-        message = f"{own} does not end with ingressDomain, {domain}: no additional domain applies"
+    endings = endings or (platform.ingress.ingress_domain or DEFAULT_DOMAIN,)
+    prefix = next((own.removesuffix(domain) for domain in endings if own.endswith(domain)), "")
+    if not prefix:
+        message = f"{own} does not end with {' or '.join(endings)}: no additional domain applies"
         return (), (unused_domain(platform, message),)
     hosts = {d: f"{prefix}{d}" for d in domains}
     bad = [d for d, h in hosts.items() if len(h) > MAX_HOST or not _is_subdomain(h)]
@@ -279,7 +295,7 @@ def additional_hosts(platform: PlatformConfig, own: str) -> tuple[tuple[str, ...
 
 
 def unused_domain(platform: PlatformConfig, message: str) -> Diagnostic:
-    """The warning about an entry of `additionalIngressDomains`."""
+    """The warning about `additionalIngressDomains`."""
     section = platform.texts.get(SECTION)
     return Diagnostic(
         code=ADDITIONAL_DOMAIN,

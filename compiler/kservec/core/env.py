@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.registry import Plugs
     from kservec.core.schema import Schemas
+    from kservec.core.tree import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Env:
-    """Platform, catalog, cluster, plugs, and the addresses of the services of this run."""
+    """Platform, catalog, cluster, plugs, and the addresses of the services of this run.
+
+    `previous` are objects of the last build. `names_revisions`: revisions of Knative services get names that follow
+    from their content; else Knative numbers them, as under KServe.
+    """
 
     plugs: Plugs
     schemas: Schemas
@@ -27,3 +32,5 @@ class Env:
     catalog: Catalog = field(default_factory=Catalog)
     cluster: Cluster = field(default_factory=Cluster)
     addresses: Mapping[ObjectRef, str] = field(default_factory=dict)
+    previous: Mapping[ObjectRef, Json] = field(default_factory=dict)
+    names_revisions: bool = False

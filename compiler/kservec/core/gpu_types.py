@@ -9,12 +9,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kservec.core.diagnostics import Code, Severity
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kservec.core.platform import PlatformConfig
     from kservec.core.tree import Json
 
+GPU_ANNOTATION = Code(
+    "multi-node/gpu-annotation",
+    Severity.ERROR,
+    "a malformed list of GPU types",
+    "The annotation serving.kserve.io/gpu-resource-types is a JSON array of resource names, such as "
+    '["example.com/gpu"].',
+)
 BUILTIN = ("nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi")
 BASIC = frozenset({"cpu", "memory", "storage", "ephemeral-storage"})
 """Resources that are taken for anything but a GPU."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kservec.core.tree import Tree
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kservec.core.tree import Json, Origin
+    from kservec.core.tree import Json, Origin, Source
     from kservec.spec.inferenceservice import (
         AutoScaling,
         Batcher,
@@ -36,11 +38,23 @@ class Intent:
 class RuntimeIntent(Intent):
     """A predictor that needs a serving runtime. `model` is `predictor.model` after defaulting.
 
-    `container` is the model's container, with what the chosen runtime's kind of server adds to it.
+    `container` is the model's container, with what the chosen runtime's kind of server adds to it. `source` is the
+    origin of the model and container where they do not come from one place.
     """
 
     model: ModelSpec
     container: Mapping[str, Json] = field(default_factory=dict)
+    source: Source | None = None
+
+    @property
+    def own_container(self) -> Tree:
+        """The container with its origins."""
+        return Tree.of(self.container, self.source or self.origin)
+
+    def place(self, name: str) -> Origin:
+        """The origin of a field of the model."""
+        found = self.own_container.origin((name,))
+        return found[0]._replace(at=found[0].at + found[1]) if found is not None else self.origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +124,10 @@ class ParallelIntent(Intent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryIntent(Intent):
-    """A share of traffic for another version. `revision` is set in Knative mode, `name` in Standard mode."""
+    """A share of traffic, in percent, for another version.
+
+    `revision` is set in Knative mode, `name` in Standard mode.
+    """
 
     percent: int
     name: str = ""

@@ -1,6 +1,6 @@
 """KServe's internal annotations, where a user wrote them by hand.
 
-KServe's controller talks to its pod webhook through annotations; the compiler uses intents and emits no such annotation.
+KServe's controller talks to its pod webhook through annotations; the compiler uses intents and emits none of them.
 What a user writes there by hand still counts as it does in KServe: below what the spec says when it stands on the
 service or the runtime, above it when it stands on the component.
 KServe: pkg/constants/constants.go; components/component.go; components/predictor.go, buildObjectMeta

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kservec.core.platform import PlatformConfig
+    from kservec.core.tree import Source
     from kservec.core.unit import Role
 
 OWN_PREFIX = "kservec.dev/"
@@ -51,7 +52,7 @@ def without_internal(annotations: Mapping[str, str]) -> dict[str, str]:
 
 
 def component_labels(
-    service: str, role: Role, own: tuple[Mapping[str, str], Origin], component: tuple[Mapping[str, str], Origin]
+    service: str, role: Role, own: tuple[Mapping[str, str], Source], component: tuple[Mapping[str, str], Source]
 ) -> Tree:
     """The labels of a component: the service's, then the component's, then the two that KServe always sets."""
     fixed = {INFERENCESERVICE_LABEL: service, COMPONENT_LABEL: role.value}

@@ -5,7 +5,6 @@ Holds the wish together and answers questions about it. Must not know how models
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.credentials import Holder
@@ -49,23 +48,21 @@ class Pods(NamedTuple):
         return Pods(pod, worker), tuple(dict.fromkeys((*found, *found_too)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
-    """The models that one intent wants in the pods of one component."""
+class ModelRequest(NamedTuple):
+    """The models that one intent wants in the pods of one component.
+
+    `origin` is that of what is added for them: the place that asks for them, in the name of the pass.
+    """
 
     unit: Unit
     component: Component
     intent: ModelIntent
+    origin: Origin
     env: Env
-
-    @property
-    def origin(self) -> Origin:
-        """The origin of what is added for the intent: the place that asks for it, in the name of the pass."""
-        return attached(self.intent.origin)
 
     def holder(self, pod: Tree) -> Holder:
         """The pod as one that needs credentials."""
-        return Holder(subject=self.unit.ref, pod=pod, annotations=self.component.annotations, origin=self.origin)
+        return Holder(self.unit.ref, pod, self.component.annotations, self.origin)
 
     def storage_key(self) -> StorageKey | None:
         """The storage spec that gives the credentials, or None.

@@ -13,6 +13,7 @@ TRANSFORMER_CONTAINER = "transformer-container"
 WORKER_CONTAINER = "worker-container"
 STORAGE_INITIALIZER = "storage-initializer"
 AGENT_CONTAINER = "agent"
+QUEUE_PROXY = "queue-proxy"
 
 MODEL_PATH = "/mnt/models"
 DEFAULT_PORT = 8080
@@ -22,6 +23,8 @@ AGENT_PORT = 9081
 INFERENCESERVICE_LABEL = f"{GROUP}/inferenceservice"
 COMPONENT_LABEL = "component"
 APP_LABEL = "app"
+GENERATION_LABEL = "isvc.generation"
+ROLE_LABEL = "multinode/role"
 CLUSTER_LOCAL_LABEL = "networking.kserve.io/visibility"
 CLUSTER_LOCAL = "cluster-local"
 KNATIVE_VISIBILITY_LABEL = "networking.knative.dev/visibility"
@@ -33,6 +36,7 @@ SERVER_TYPE = f"{GROUP}/server-type"
 GKE_ACCELERATOR = f"{GROUP}/gke-accelerator"
 READ_ONLY = "storage.kserve.io/readonly"
 STORAGE_INITIALIZER_UID = f"{GROUP}/storage-initializer-uid"
+EXECUTOR_BACKEND = "multinode/executor-backend"
 GPU_RESOURCE_TYPES = f"{GROUP}/gpu-resource-types"
 DISABLE_LOCAL_MODEL = f"{GROUP}/disable-localmodel"
 NODE_GROUP = f"{GROUP}/nodegroup"
@@ -66,6 +70,26 @@ def transformer_name(service: str) -> str:
 def explainer_name(service: str) -> str:
     """The name of an explainer's workload and Service."""
     return f"{service}-explainer"
+
+
+def worker_name(name: str) -> str:
+    """What the `app` label of a component's workers names them."""
+    return f"{name}-worker"
+
+
+def worker_workload_name(service: str) -> str:
+    """The name of the workload of a predictor's workers, whatever name the predictor has."""
+    return worker_name(predictor_name(service))
+
+
+def head_service_name(name: str, generation: str) -> str:
+    """The Service by which workers find the head of a component."""
+    return f"{name.removesuffix('-predictor')}-head-{generation}"
+
+
+def workers_service_name(name: str, generation: str) -> str:
+    """The Service by which the workers of a component are found."""
+    return f"{name.removesuffix('-predictor')}-workers-{generation}"
 
 
 def app_label(name: str) -> str:

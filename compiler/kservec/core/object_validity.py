@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.faults import Fault
+from kservec.core.knative_annotations import service_annotation_faults
+from kservec.core.knative_validity import knative_faults
 from kservec.core.object_meta import MAX_LABEL
 from kservec.core.pod_validity import pod_faults
+from kservec.core.volume_validity import claim_faults, volume_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +31,7 @@ LONG_SERVICE_NAME = Code(
     "output/long-name",
     Severity.ERROR,
     "a generated name is too long",
-    "A Service is a DNS name: at most 63 characters, the suffix of the component included. Shorten the name of the service.",
+    "A Service is a DNS name: at most 63 characters, the component's suffix included. Shorten the name of the service.",
 )
 ROLLOUT = Code(
     "output/rollout-number",
@@ -44,11 +47,21 @@ PERCENT = re.compile(r"[0-9]+%\Z").match
 def deployment_faults(body: Json) -> Iterator[Fault]:
     """Everything an API server would refuse in a Deployment."""
     template = body["spec"]["template"]
+    yield from template_faults(template)
+    yield from rollout_faults(body["spec"].get("strategy") or {})
+
+
+def daemon_set_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server would refuse in a DaemonSet."""
+    yield from template_faults(body["spec"]["template"])
+
+
+def template_faults(template: Json) -> Iterator[Fault]:
+    """Labels of the pods that are too long, and what is wrong with the pods themselves."""
     for key, value in (template["metadata"].get("labels") or {}).items():
         if len(value) > MAX_LABEL:
             message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
-            yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the service")
-    yield from rollout_faults(body["spec"].get("strategy") or {})
+            yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
     for fault in pod_faults(template["spec"]):
         yield fault._replace(path=("spec", "template", "spec", *fault.path))
 
@@ -59,7 +72,9 @@ def rollout_faults(strategy: Json) -> Iterator[Fault]:
     for key, value in sorted(numbers.items()):
         if isinstance(value, str) and not PERCENT(value):
             at = ("spec", "strategy", "rollingUpdate", key)
-            yield Fault(ROLLOUT, at, f'{key} is the text "{value}"', help="write a number without quotes, or a percentage")
+            yield Fault(
+                ROLLOUT, at, f'{key} is the text "{value}"', help="write a number without quotes, or a percentage"
+            )
     if {str(v).removesuffix("%") for v in numbers.values()} == {"0"} and len(numbers) > 1:
         yield Fault(ROLLOUT, ("spec", "strategy"), "maxSurge and maxUnavailable are both 0", help="raise one of them")
 
@@ -68,12 +83,27 @@ def service_faults(body: Json) -> Iterator[Fault]:
     """A Service's name, which is stricter than others."""
     name = body["metadata"]["name"]
     if not SERVICE_NAME(name):
-        yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), f"{name} is no valid name of a Service", help="shorten the name")
+        yield Fault(
+            LONG_SERVICE_NAME, ("metadata", "name"), f"{name} is no valid name of a Service", help="shorten the name"
+        )
+
+
+def knative_service_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server or Knative's webhook would refuse in a Knative service."""
+    yield from service_faults(body)
+    for fault in pod_faults(body["spec"]["template"]["spec"]):
+        yield fault._replace(path=("spec", "template", "spec", *fault.path))
+    yield from knative_faults(body)
+    yield from service_annotation_faults(body)
 
 
 CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
+    ("apps/v1", "DaemonSet"): daemon_set_faults,
     ("apps/v1", "Deployment"): deployment_faults,
+    ("v1", "PersistentVolume"): volume_faults,
+    ("v1", "PersistentVolumeClaim"): claim_faults,
     ("v1", "Service"): service_faults,
+    ("serving.knative.dev/v1", "Service"): knative_service_faults,
 }
 
 

@@ -119,6 +119,21 @@ class PlatformConfig:
         return self.section("credentials", sections.Credentials) or sections.Credentials()
 
     @cached_property
+    def agent(self) -> sections.ContainerResources | None:
+        """The `agent` section. KServe: pkg/webhook/admission/pod/agent_injector.go, getAgentConfigs."""
+        return self.section("agent", sections.ContainerResources)
+
+    @cached_property
+    def logger(self) -> sections.Logger | None:
+        """The `logger` section. KServe: pkg/webhook/admission/pod/agent_injector.go, getLoggerConfigs."""
+        return self.section("logger", sections.Logger)
+
+    @cached_property
+    def batcher(self) -> sections.Batcher | None:
+        """The `batcher` section. KServe: pkg/webhook/admission/pod/batcher_injector.go, getBatcherConfigs."""
+        return self.section("batcher", sections.Batcher)
+
+    @cached_property
     def metrics_aggregator(self) -> sections.MetricsAggregator:
         """The `metricsAggregator` section."""
         return self.section("metricsAggregator", sections.MetricsAggregator) or sections.MetricsAggregator()
@@ -167,5 +182,5 @@ def explain(error: ValueError) -> str:
     """One line of what is wrong with a section."""
     if isinstance(error, json.JSONDecodeError):
         return f"no valid JSON: {error.msg} at line {error.lineno}, column {error.colno} of the text"
-    problems = getattr(error, "errors", list)()
+    problems: list[Any] = getattr(error, "errors", list)()
     return "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in problems) or str(error)

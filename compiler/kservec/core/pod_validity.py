@@ -1,7 +1,7 @@
 """What an API server checks of a pod template in code, and no schema states.
 
-KServe has no such check: a merge can leave two handlers in a probe or two sources in a volume, and the Deployment is then
-refused in the cluster. Paths are below the PodSpec.
+KServe has no such check: a merge can leave two handlers in a probe or two sources in a volume, and the Deployment is
+then refused in the cluster. Paths are below the PodSpec.
 Kubernetes: pkg/apis/core/validation/validation.go, ValidatePodTemplateSpec and what it calls
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.faults import Fault
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kservec.core.tree import Json, Path
+
+K = TypeVar("K")
 
 REPEATED = Code(
     "pod/repeated",
@@ -31,8 +33,8 @@ NOT_EXACTLY_ONE = Code(
     "pod/not-exactly-one",
     Severity.ERROR,
     "more or fewer than one of several alternatives",
-    "A volume has one source, a probe one handler with a port, a variable a value or a source. Laying a service over a runtime keeps "
-    "both sides; set the runtime's to null or use another name.",
+    "A volume has one source, a probe one handler with a port, a variable a value or a source. Laying a service over a "
+    "runtime keeps both sides: use another name, or a runtime without the other alternative.",
 )
 NO_VOLUME = Code(
     "pod/no-volume",
@@ -90,7 +92,9 @@ def repeats(named: Iterable[tuple[str, str]], noun: str) -> Iterator[Fault]:
             yield Fault(REPEATED, (field, name), f"two {noun}s are named {name}", help=f"rename one {noun}")
         seen.add(name)
         if not LABEL(name):
-            yield Fault(BAD_NAME, (field, name), f"{noun} name {name!r} is not valid", help="use a-z, 0-9 and -, 63 at most")
+            yield Fault(
+                BAD_NAME, (field, name), f"{noun} name {name!r} is not valid", help="use a-z, 0-9 and -, 63 at most"
+            )
 
 
 def volume_faults(volume: Json) -> Iterator[Fault]:
@@ -116,13 +120,15 @@ def mount_faults(container: Json, volumes: set[str]) -> Iterator[Fault]:
     for mount in mounts:
         if mount["name"] not in volumes:
             message = f"container {container['name']} mounts volume {mount['name']}, which the pod does not have"
-            yield Fault(NO_VOLUME, ("volumeMounts", mount["mountPath"], "name"), message, help="add the volume to the pod")
+            yield Fault(
+                NO_VOLUME, ("volumeMounts", mount["mountPath"], "name"), message, help="add the volume to the pod"
+            )
     for path in doubles(m["mountPath"] for m in mounts):
         message = f"container {container['name']} has two mounts at {path}"
         yield Fault(REPEATED, ("volumeMounts", path), message, help="mount one of them elsewhere")
 
 
-def doubles(keys: Iterable[str | int]) -> list[str | int]:
+def doubles(keys: Iterable[K]) -> list[K]:
     """The keys that occur more than once."""
     return [key for key, count in Counter(keys).items() if count > 1]
 
@@ -152,7 +158,9 @@ def port_faults(container: Json) -> Iterator[Fault]:
         name = port.get("name") or ""
         if name and not PORT_NAME(name):
             message = f"port name {name!r} of container {container['name']} is not valid"
-            yield Fault(BAD_NAME, ("ports", port["containerPort"], "name"), message, help="use a-z, 0-9 and -, 15 at most")
+            yield Fault(
+                BAD_NAME, ("ports", port["containerPort"], "name"), message, help="use a-z, 0-9 and -, 15 at most"
+            )
 
 
 def resource_faults(container: Json) -> Iterator[Fault]:
@@ -168,7 +176,9 @@ def resource_faults(container: Json) -> Iterator[Fault]:
             continue
         wrong = f"is not its limit, {limit}" if extended else f"is over its limit, {limit}"
         message = f"container {container['name']} requests {request} of {name}, which {wrong}"
-        yield Fault(OVER_LIMIT, ("resources", "requests", name), message, help=f"set both requests and limits of {name}")
+        yield Fault(
+            OVER_LIMIT, ("resources", "requests", name), message, help=f"set both requests and limits of {name}"
+        )
 
 
 def probe_faults(container: Json) -> Iterator[Fault]:

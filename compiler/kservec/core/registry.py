@@ -128,23 +128,36 @@ class Credential:
 
 
 class Scaled(NamedTuple):
-    """What a scaler makes of an intent: objects, a replica count, annotations of the pod template."""
+    """What a scaler makes of an intent: objects, a replica count, annotations of the pod template.
+
+    `refused` are annotations of the component that the scaler takes back, for they would not be accepted.
+    """
 
     manifests: tuple[Manifest, ...] = ()
     replicas: int | None = None
     pod_annotations: tuple[tuple[str, str], ...] = ()
+    refused: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scaler:
-    """One autoscaler. `default` marks the one that a mode uses when the user names none."""
+    """One autoscaler. `default` marks the one that a mode uses when the user names none, or can name none."""
 
     name: str
     modes: frozenset[Mode]
     render: Callable[[Unit, Component, ScaleIntent, Env], Scaled]
     default: bool = False
     owns_replicas: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companion:
+    """What stands beside the scaler of a component, whichever that is; `render` makes nothing if nothing is wanted."""
+
+    name: str
+    modes: frozenset[Mode]
+    render: Callable[[Unit, Component, ScaleIntent, Env], Scaled]
 
 
 class StyleTrait(Enum):
@@ -174,6 +187,13 @@ class Style:
     traits: frozenset[StyleTrait] = frozenset()
 
 
+class Deployed(NamedTuple):
+    """Objects that run a component, and what was found on the way."""
+
+    manifests: tuple[Manifest, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """One kind of workload. `rank` orders those that could run a component; the first that selects it does."""
@@ -181,7 +201,7 @@ class Workload:
     name: str
     rank: int
     selects: Callable[[Unit, Component], bool]
-    render: Callable[[Unit, Component, Env], tuple[Manifest, ...]]
+    render: Callable[[Unit, Component, Env], Deployed]
 
 
 def load(package: str, kind: type[P]) -> tuple[P, ...]:
@@ -201,12 +221,13 @@ class Plugs:
     schemes: tuple[Scheme, ...]
     credentials: tuple[Credential, ...]
     scalers: tuple[Scaler, ...]
+    companions: tuple[Companion, ...]
     styles: tuple[Style, ...]
     workloads: tuple[Workload, ...]
 
     def __post_init__(self) -> None:
         """Refuse members that claim the same name, prefix or rank."""
-        for family in (self.schemes, self.credentials, self.scalers, self.styles, self.workloads):
+        for family in (self.schemes, self.credentials, self.scalers, self.companions, self.styles, self.workloads):
             refuse_repeats([m.name for m in family])
         refuse_repeats([p for s in self.schemes for p in s.prefixes])
         refuse_repeats([str(c.rank) for c in self.credentials])
@@ -275,6 +296,7 @@ def load_plugs(root: str = "kservec") -> Plugs:
         schemes=load(f"{root}.storage", Scheme),
         credentials=load(f"{root}.storage", Credential),
         scalers=load(f"{root}.scaling", Scaler),
+        companions=load(f"{root}.scaling", Companion),
         styles=load(f"{root}.exposure", Style),
         workloads=load(f"{root}.workloads", Workload),
     )

@@ -33,9 +33,12 @@ def bounds(intent: ScaleIntent, floor: int = 0) -> Bounds:
 
 
 def scale_settings(component: Component, intent: ScaleIntent) -> Iterator[tuple[str, Path]]:
-    """Each setting of an intent that the user wrote: the name of its field and its path in the spec."""
+    """Each setting of an intent that the user wrote: the name of its field and its path in the spec.
+
+    A canary has a number of replicas even if the user wrote none.
+    """
     written = {
-        "minReplicas": intent.min_replicas is not None,
+        "minReplicas": component.extension.min_replicas is not None,
         "maxReplicas": intent.max_replicas != 0,
         "scaleTarget": intent.target is not None,
         "scaleMetric": intent.metric is not None,

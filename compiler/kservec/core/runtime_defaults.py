@@ -72,7 +72,7 @@ def mlserver_defaults(model: ModelSpec, container: Json, service: str) -> Server
 
 
 def torchserve_defaults(model: ModelSpec, container: Json, service: str) -> ServerDefaults:
-    """TorchServe: protocol v1, and the envelope that fits the protocol. The variable is appended even if it is there."""
+    """TorchServe: protocol v1, and the envelope that fits it. The variable is appended even if it is there."""
     del service
     protocol = model.protocol_version or "v1"
     envelope = "kservev2" if protocol in ("v2", "grpc-v2") else "kserve"

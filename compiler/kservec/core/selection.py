@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from kservec.core.catalog import by_priority
 
+if TYPE_CHECKING:
     from kservec.core.catalog import Catalog, Runtime
     from kservec.spec.inferenceservice import ModelSpec
 
@@ -30,15 +30,6 @@ def format_label(model: ModelSpec) -> str:
     return f"{wanted.name}:{wanted.version}" if wanted.version is not None else wanted.name
 
 
-def format_labels(runtime: Runtime, *, auto_only: bool) -> Iterator[str]:
-    """The keys that a runtime answers to. KServe: predictor_model.go, getServingRuntimeSupportedModelFormatLabelSet."""
-    for entry in runtime.spec.supported_model_formats:
-        if entry.auto_select or not auto_only:
-            yield entry.name
-            if entry.version is not None:
-                yield f"{entry.name}:{entry.version}"
-
-
 def supports_protocol(runtime: Runtime, protocol: str) -> bool:
     """Whether a runtime speaks a protocol; one that lists none is taken to speak all."""
     listed = runtime.spec.protocol_versions
@@ -48,8 +39,8 @@ def supports_protocol(runtime: Runtime, protocol: str) -> bool:
 def refusal(runtime: Runtime, model: ModelSpec, *, multi_node: bool) -> str:
     """Why a runtime is no candidate for automatic selection; empty if it is one."""
     label, protocol = format_label(model), model.protocol_version or DEFAULT_PROTOCOL
-    if label not in format_labels(runtime, auto_only=True):
-        if label in format_labels(runtime, auto_only=False):
+    if label not in runtime.labels(auto_only=True):
+        if label in runtime.labels(auto_only=False):
             return f"lists {label} without autoSelect"
         return f"does not list {label}"
     if runtime.spec.disabled:
@@ -63,20 +54,20 @@ def refusal(runtime: Runtime, model: ModelSpec, *, multi_node: bool) -> str:
     return ""
 
 
-def priority(runtime: Runtime, name: str) -> int | None:
-    """The priority of the first entry of a format's name. KServe: servingruntime_types.go, GetPriority."""
-    return next((f.priority for f in runtime.spec.supported_model_formats if f.name == name), None)
-
-
-def by_priority(runtimes: tuple[Runtime, ...], name: str) -> list[Runtime]:
-    """Runtimes with a priority before those without, the higher first; otherwise in the order given."""
-    return sorted(runtimes, key=lambda r: (priority(r, name) is None, -(priority(r, name) or 0)))
+def first_fitting(model: ModelSpec, namespace: str, catalog: Catalog, *, multi_node: bool) -> Runtime | None:
+    """The runtime that KServe takes for a model that names none, or None."""
+    offers, label = catalog.offers, format_label(model)
+    for scope in (namespace, ""):
+        for runtime in offers.get((scope, label), ()):
+            if not refusal(runtime, model, multi_node=multi_node):
+                return runtime
+    return None
 
 
 def consider(model: ModelSpec, namespace: str, catalog: Catalog, *, multi_node: bool) -> list[Candidate]:
     """Every runtime in the order KServe would take them: the namespace's own, then the cluster's.
 
-    The first candidate without a refusal is the one that KServe takes.
+    The first candidate without a refusal is the one that `first_fitting` gives.
     """
     return [
         Candidate(runtime, refusal(runtime, model, multi_node=multi_node))

@@ -5,11 +5,23 @@ Decides which container ports are exposed, under which numbers and protocols. Mu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.containers import serving_container
 from kservec.core.diagnostics import ObjectRef
-from kservec.core.names import AGENT_PORT, APP_LABEL, DEFAULT_PORT, SERVICE_PORT, app_label
+from kservec.core.names import (
+    AGENT_PORT,
+    APP_LABEL,
+    DEFAULT_PORT,
+    GENERATION_LABEL,
+    ROLE_LABEL,
+    SERVICE_PORT,
+    app_label,
+    head_service_name,
+    worker_name,
+    workers_service_name,
+)
 from kservec.core.objects import component_object
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Port, Role
@@ -83,6 +95,34 @@ def render_service(unit: Unit, component: Component) -> Manifest:
         spec["clusterIP"] = HEADLESS
     ref = ObjectRef("v1", "Service", unit.namespace, component.name)
     return component_object(ref, component, Tree.of(spec, MADE))
+
+
+def render_node_services(unit: Unit, component: Component) -> tuple[Manifest, ...]:
+    """The Services by which the nodes of a component find each other, ready or not; none for a component on one node.
+
+    They have no ports and no address: each is a name for all pods of one kind and generation.
+    KServe: reconcilers/service/service_reconciler.go, createHeadlessSvc and createWorkerHeadlessSvc
+    """
+    if component.workers is None:
+        return ()
+    name, generation = component.name, unit.generation
+    kinds = (
+        ("head", head_service_name(name, generation), app_label(name)),
+        ("worker", workers_service_name(name, generation), app_label(worker_name(name))),
+    )
+    return tuple(node_service(unit, component, kind) for kind in kinds)
+
+
+def node_service(unit: Unit, component: Component, kind: tuple[str, str, str]) -> Manifest:
+    """A Service of one kind of nodes: their role, its name, and the `app` label of their pods."""
+    role, name, app = kind
+    spec = {
+        "selector": {APP_LABEL: app, GENERATION_LABEL: unit.generation},
+        "clusterIP": HEADLESS,
+        "publishNotReadyAddresses": True,
+    }
+    labelled = replace(component, labels=component.labels.put((ROLE_LABEL,), role, MADE))
+    return component_object(ObjectRef("v1", "Service", unit.namespace, name), labelled, Tree.of(spec, MADE))
 
 
 def entry_component(unit: Unit) -> Component:

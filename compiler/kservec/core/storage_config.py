@@ -103,11 +103,11 @@ def find_entry(storage: StorageKey, holder: Holder, env: Env) -> Entry | None:
     config = env.platform.credentials
     name = named_secret(holder, env) or config.storage_spec_secret_name or DEFAULT_SECRET
     if not storage.key:
-        secret = env.cluster.secrets.get((holder.subject.namespace, name))
+        secret = env.cluster.secrets.get((holder.namespace, name))
         kind = storage.parameters.get("type", "")
         key = f"{DEFAULT_ENTRY}_{kind}" if kind else DEFAULT_ENTRY
         return Entry(secret=secret, key=key, fields=secret.entries.get(key)) if secret and key in secret.keys else None
-    secret = declared_secret(name, holder, env, storage.span or holder.origin.span())
+    secret = declared_secret(name, holder, env, lambda: storage.span or holder.origin.span())
     if storage.key not in secret.keys and secret.complete:
         message = f"Secret {secret.namespace}/{name} has no key {storage.key}"
         help_text = f"the Secret has {', '.join(sorted(secret.keys)) or 'no keys'}"

@@ -57,7 +57,8 @@ def choose_container(
         return named, ()
     fitting = [c for c in catalog.storage_containers if c.downloads_at_start and c.supports(uri)]
     if len(fitting) > 1:
-        return fitting[0], (competing(uri, fitting, asked),)
+        remedy = "name one in predictor.storageContainerName"
+        return fitting[0], (competing(uri, fitting, asked, remedy),)
     return (fitting[0] if fitting else None), ()
 
 
@@ -84,13 +85,24 @@ def unfit_container(problem: str, asked: Asked, catalog: Catalog) -> Diagnostic:
     )
 
 
-def competing(uri: str, fitting: list[StorageContainer], asked: Asked) -> Diagnostic:
+def choose_for_nodes(uri: str, asked: Asked, catalog: Catalog) -> tuple[StorageContainer | None, tuple[Diagnostic, ...]]:
+    """The storage container that copies a URI onto nodes, None if the platform's own settings do, and what was found.
+
+    KServe: pkg/controller/v1alpha1/localmodelnode/controller.go, getContainerSpecForStorageUri
+    """
+    fitting = [c for c in catalog.storage_containers if c.downloads_to_nodes and c.supports(uri)]
+    if len(fitting) > 1:
+        return fitting[0], (competing(uri, fitting, asked, "narrow their supportedUriFormats"),)
+    return (fitting[0] if fitting else None), ()
+
+
+def competing(uri: str, fitting: list[StorageContainer], asked: Asked, remedy: str) -> Diagnostic:
     """The warning about a URI that several containers take."""
     names = ", ".join(c.name for c in fitting)
     return Diagnostic(
         code=CONTAINERS_COMPETE,
         message=f"the ClusterStorageContainers {names} all take {uri}; {fitting[0].name} is used",
         span=asked.origin.span(),
-        help="name one in predictor.storageContainerName",
+        help=remedy,
         subject=asked.subject,
     )

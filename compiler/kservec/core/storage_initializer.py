@@ -8,17 +8,16 @@ KServe: pkg/webhook/admission/pod/storage_initializer_injector.go, CommonStorage
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.ca_bundle import bundle_for
 from kservec.core.containers import find, with_variable
 from kservec.core.credentials import Equipped, equip
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.injection import check_quantities, resources
 from kservec.core.mounts import add_mounts, add_volume, mount
 from kservec.core.names import STORAGE_INITIALIZER
-from kservec.core.quantity import parse_quantity
 from kservec.core.registry import Attached
 from kservec.core.storage_config import equip_from_config
 from kservec.core.strategic import patch_container
@@ -48,11 +47,11 @@ MOUNT_OF_NO_VOLUME = Code(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Download:
+class Download(NamedTuple):
     """What a storage initializer is to do: arguments (pairs of URI and path), and the volume that it writes to.
 
-    `container` is laid over the platform's settings. `read_only` is how the model servers see the volume.
+    `container` is laid over the platform's settings. `read_only` is how the model servers see the volume, `sub_path`
+    the folder of it that counts. An `anonymous` one takes no credentials.
     """
 
     arguments: tuple[str, ...]
@@ -63,6 +62,8 @@ class Download:
     storage: StorageKey | None = None
     container: StorageContainer | None = None
     confidential: Confidential | None = None
+    sub_path: str = ""
+    anonymous: bool = False
 
 
 def add_download(pod: Tree, wanted: Download, readers: tuple[str, ...], env: Env) -> Attached:
@@ -110,27 +111,8 @@ def settings(platform: PlatformConfig) -> StorageInitializer:
     if SECTION not in platform.texts:
         return SHIPPED
     config = platform.storage_initializer
-    broken = broken_quantity(config)
-    if broken:
-        raise Reject(platform.broken(SECTION, broken))
+    check_quantities(platform, SECTION, config)
     return config
-
-
-@lru_cache(maxsize=8)
-def broken_quantity(config: StorageInitializer) -> str:
-    """What is wrong with the first quantity that does not parse; empty if all do."""
-    wanted = {
-        "cpuRequest": config.cpu_request,
-        "cpuLimit": config.cpu_limit,
-        "memoryRequest": config.memory_request,
-        "memoryLimit": config.memory_limit,
-    }
-    for name, text in wanted.items():
-        try:
-            parse_quantity(text)
-        except ValueError:
-            return f"{name}: {text!r} is no quantity"
-    return ""
 
 
 @lru_cache(maxsize=8)
@@ -140,10 +122,7 @@ def initializer_template(config: StorageInitializer) -> Json:
         "name": STORAGE_INITIALIZER,
         "image": config.image or IMAGE,
         "args": [],
-        "resources": {
-            "limits": {"cpu": config.cpu_limit, "memory": config.memory_limit},
-            "requests": {"cpu": config.cpu_request, "memory": config.memory_request},
-        },
+        "resources": resources(config),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 
@@ -155,13 +134,15 @@ def storage_initializer(wanted: Download, env: Env) -> Equipped:
         Reject: a Secret, setting or entry that the credentials need is not declared; a mount has no volume.
     """
     container = bare_initializer(wanted.arguments, env.platform)
-    container["volumeMounts"] = [mount(wanted.volume, wanted.path)]
-    if wanted.storage is not None:
+    container["volumeMounts"] = [mount(wanted.volume, wanted.path, sub_path=wanted.sub_path)]
+    if wanted.anonymous:
+        equipped = Equipped(container)
+    elif wanted.storage is not None:
         equipped = equip_from_config(container, wanted.storage, wanted.holder, env)
     else:
         equipped = equip(container, wanted.holder.account, wanted.holder, env)
     container, volumes, found = equipped
-    bundle = bundle_for(container, wanted.holder.subject.namespace, env.platform)
+    bundle = bundle_for(container, wanted.holder.namespace, env.platform)
     if wanted.container is not None:
         container = patch_container(container, wanted.container.spec.container)
         refuse_stray_mounts(container, wanted, volumes)

@@ -125,11 +125,12 @@ def downloaded(pod: Tree, models: list[Model], readers: tuple[str, ...], request
     """
     if pod.get("initContainers", STORAGE_INITIALIZER) is not None:
         message = "images cannot be fetched beside other downloads"
-        raise refusal(TWO_INITIALIZERS, message, models[0].source.origin, request)
+        raise refusal(TWO_INITIALIZERS, message, "use another mode for the images", models[0].source.origin, request)
     container, found = request.container_for(request.intent.sources[0].uri)
     if container is not None and not container.spec.supports_multi_model_download:
         message = f"ClusterStorageContainer {container.name} does not download several models"
-        raise refusal(ONE_AT_A_TIME, message, models[0].source.origin, request)
+        remedy = f"set supportsMultiModelDownload: true in {container.name}, if its program takes several models"
+        raise refusal(ONE_AT_A_TIME, message, remedy, models[0].source.origin, request)
     path = common_parent([m.source.mount_path for m in models])
     wanted = Download(
         arguments=tuple(text for m in models for text in (m.source.uri, m.source.mount_path)),
@@ -156,16 +157,18 @@ def refuse_overlaps(models: dict[Delivery, list[Model]], request: ModelRequest) 
     images = models[Delivery.IMAGE]
     if len(images) > MOST_IMAGES:
         message = f"{len(images)} models come as images, {MOST_IMAGES} are allowed"
-        raise refusal(TOO_MANY_IMAGES, message, images[MOST_IMAGES].source.origin, request)
+        remedy = "put several models into one image"
+        raise refusal(TOO_MANY_IMAGES, message, remedy, images[MOST_IMAGES].source.origin, request)
     seen = {m.source.mount_path for m in models[Delivery.DOWNLOAD]}
     for code, mounted in ((IMAGES_SHARE_PATH, images), (CLAIMS_SHARE_PATH, models[Delivery.MOUNT])):
         for model in mounted:
             path = model.source.mount_path
             if path in seen:
-                raise refusal(code, f"two models are mounted at {path}", model.source.origin, request)
+                message = f"two models are mounted at {path}"
+                raise refusal(code, message, "give each a mountPath of its own", model.source.origin, request)
             seen.add(path)
 
 
-def refusal(code: Code, message: str, origin: Origin, request: ModelRequest) -> Reject:
+def refusal(code: Code, message: str, remedy: str, origin: Origin, request: ModelRequest) -> Reject:
     """The refusal of an entry."""
-    return Reject(finding(request.unit, code, message, (), code.about.partition(". ")[0], span=origin.span()))
+    return Reject(finding(request.unit, code, message, origin.span(), remedy))

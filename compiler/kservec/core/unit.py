@@ -11,19 +11,22 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.bundle import Bundle
+from kservec.core.diagnostics import Diagnostic, Span
 from kservec.core.tree import Layer, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kservec.core.catalog import Runtime
-    from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Span
+    from kservec.core.diagnostics import Code, ObjectRef
     from kservec.core.intents import Intent
     from kservec.core.source import Document
     from kservec.core.tree import Path, Tree
-    from kservec.spec.inferenceservice import ComponentExtension, InferenceService
+    from kservec.spec.base import Resource
+    from kservec.spec.inferenceservice import ComponentExtension
 
-I = TypeVar("I", bound="Intent")
+Wish = TypeVar("Wish", bound="Intent")
+Kind = TypeVar("Kind", bound="Resource")
 
 
 class Role(StrEnum):
@@ -81,6 +84,19 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """The nodes beside the head of a predictor that is spread over several: their metadata and how many there are.
+
+    `pod_annotations` are those that only their pod template carries. Their pod is the component's `worker_pod`.
+    """
+
+    labels: Tree
+    annotations: Tree
+    replicas: int = 0
+    pod_annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
     """One workload of a unit: its pod, its metadata, and what is still to be done to it.
 
@@ -88,7 +104,8 @@ class Component:
     `pod_annotations` are those that only the pod template carries, as KServe's pod webhook would add them.
     `path` is where the component stands in the spec, `implementation` where its model or container stands.
     `agent` says that requests reach the pod through the agent (a logger or batcher); `headless` that its Service has no
-    address of its own.
+    address of its own. `canary` is the name of the canary that a predictor is, empty for all other components.
+    `server_labels` are labels of the service that hold for this component alone: those of a canary's own runtime.
     """
 
     role: Role
@@ -101,6 +118,7 @@ class Component:
     pod_annotations: Mapping[str, str] = field(default_factory=dict)
     implementation: Path = ()
     worker_pod: Tree | None = None
+    workers: Workers | None = None
     intents: tuple[Intent, ...] = ()
     runtime: Runtime | None = None
     protocol: str = ""
@@ -108,15 +126,17 @@ class Component:
     ports: tuple[Port, ...] = ()
     headless: bool = False
     agent: bool = False
+    canary: str = ""
+    server_labels: Mapping[str, str] = field(default_factory=dict)
 
-    def take(self, kind: type[I]) -> tuple[tuple[I, ...], Component]:
+    def take(self, kind: type[Wish]) -> tuple[tuple[Wish, ...], Component]:
         """The intents of one kind, and the component without them."""
         taken = tuple(i for i in self.intents if isinstance(i, kind))
         if not taken:
             return (), self
         return taken, replace(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
 
-    def peek(self, kind: type[I]) -> tuple[I, ...]:
+    def peek(self, kind: type[Wish]) -> tuple[Wish, ...]:
         """The intents of one kind, left where they are for the pass that honours them."""
         return tuple(i for i in self.intents if isinstance(i, kind))
 
@@ -130,15 +150,17 @@ class Component:
 class Unit:
     """One user object on its way through the passes.
 
+    `spec` is the typed object, of the kind that `ref` names; passes of one kind read it with `spec_as`.
     `labels` and `annotations` are the object's own after defaulting; runtimes may add labels (`modelClass`).
+    `mode` means nothing for kinds that run no pods of their own.
     """
 
     ref: ObjectRef
     source: Source
-    spec: InferenceService
-    mode: Mode
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
+    spec: Resource
+    mode: Mode = Mode.STANDARD
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
     stopped: bool = False
     intents: tuple[Intent, ...] = ()
     components: tuple[Component, ...] = ()
@@ -154,15 +176,25 @@ class Unit:
         """The object's namespace."""
         return self.ref.namespace
 
+    @property
+    def generation(self) -> str:
+        """How often the spec was changed, counting from 1; 1 unless the file says so. The API server counts it."""
+        return str(self.spec.metadata.generation or 1)
+
+    def spec_as(self, kind: type[Kind]) -> Kind:
+        """The object as the model of its kind. The table of passes sees to it that they fit."""
+        assert isinstance(self.spec, kind)
+        return self.spec
+
     def component(self, role: Role) -> Component | None:
-        """The first component of a role, or None."""
+        """The first component of a role, or None; of the predictors that is the stable one."""
         return next((c for c in self.components if c.role is role), None)
 
     def with_components(self, components: tuple[Component, ...]) -> Unit:
         """The unit with other components."""
         return replace(self, components=components)
 
-    def take(self, kind: type[I]) -> tuple[tuple[I, ...], Unit]:
+    def take(self, kind: type[Wish]) -> tuple[tuple[Wish, ...], Unit]:
         """The whole-unit intents of one kind, and the unit without them."""
         taken = tuple(i for i in self.intents if isinstance(i, kind))
         if not taken:
@@ -178,16 +210,7 @@ class Step:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def finding(
-    unit: Unit,
-    code: Code,
-    message: str,
-    path: Path,
-    help: str = "",
-    *,
-    span: Span | None = None,  # noqa: A002
-) -> Diagnostic:
-    """A diagnostic about a unit, located at a path of its spec unless a span is given."""
-    from kservec.core.diagnostics import Diagnostic
-
-    return Diagnostic(code=code, message=message, span=span or unit.source.span(*path), help=help, subject=unit.ref)
+def finding(unit: Unit, code: Code, message: str, place: Path | Span | None, remedy: str = "") -> Diagnostic:
+    """A diagnostic about a unit, at a path of its spec or a span; without either at its name. `remedy`: what to do."""
+    span = place if isinstance(place, Span) else unit.source.span(*(place or ("metadata", "name")))
+    return Diagnostic(code=code, message=message, span=span, help=remedy, subject=unit.ref)

@@ -36,6 +36,13 @@ DEFAULT_TIMEOUT = 60
 MAX_PART = 99_999
 """The greatest number in one part of a Gateway API duration."""
 
+PAST_TRANSFORMER = Code(
+    "exposure/canary-past-transformer",
+    Severity.WARNING,
+    "a canary that gets requests for the transformer or explainer",
+    "KServe splits every rule of the service's route alike, so the canary's share of the requests does not go through "
+    "the transformer or explainer but straight to the canary's model server.",
+)
 EVERYTHING = "^/.*$"
 EXPLAIN = r"^/v1/models/[\w-]+:explain$"
 EXPLAIN_BELOW_PATH = r"(/v1/models/[\w-]+:explain)$"
@@ -124,9 +131,13 @@ def duration(seconds: int | None) -> str:
 
 
 def canary_weights(unit: Unit) -> tuple[tuple[str, int], ...]:
-    """The stable predictor's share, under an empty name, and each canary's. KServe: applyCanaryWeights."""
-    shares = [(c.name, i.percent) for c in unit.components for i in c.peek(CanaryIntent) if i.name]
-    return (("", 100 - sum(percent for _, percent in shares)), *shares) if shares else ()
+    """The stable predictor's share, under an empty name, and that of each canary that has pods.
+
+    KServe: httproute_reconciler.go, applyCanaryWeights; there a canary that is not ready has no share
+    """
+    canaries = [(c, i.percent) for c in unit.components if c.canary for i in c.peek(CanaryIntent)]
+    shares = [(c.name, percent) for c, percent in canaries if c.replicas != 0]
+    return (("", 100 - sum(percent for _, percent in shares)), *shares) if canaries else ()
 
 
 def selects(unit: Unit, env: Env) -> bool:
@@ -148,7 +159,8 @@ def render(unit: Unit, env: Env) -> Exposed:
     routes = Routes(unit=unit, platform=platform, metadata=route_metadata(unit, platform), weights=canary_weights(unit))
     top, found = service_route(routes)
     manifests = (*component_routes(routes), top)
-    return Exposed(manifests, (*undeclared_gateway(env), *found, *unused_timeouts(unit, platform)))
+    warnings = (*unused_timeouts(unit, platform), *past_transformer(routes))
+    return Exposed(manifests, (*undeclared_gateway(env), *found, *warnings))
 
 
 def component_routes(routes: Routes) -> Iterator[Manifest]:
@@ -182,6 +194,21 @@ def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
             rules.append(routes.rule(matches(f"{path}{EXPLAIN_BELOW_PATH}"), explainer))
         rules.append(routes.rule(matches(f"{path}/"), entry))
     return routes.route(unit.name, hosts, rules), found
+
+
+def past_transformer(routes: Routes) -> Iterator[Diagnostic]:
+    """Warnings about canaries that get a share of what is meant for other components."""
+    unit, shares = routes.unit, dict(routes.weights)
+    others = [role.value for role in (Role.TRANSFORMER, Role.EXPLAINER) if unit.component(role) is not None]
+    for component in unit.components if others else ():
+        if component.canary and shares.get(component.name):
+            message = (
+                f"{shares[component.name]}% of the requests for {unit.name} go to canary {component.canary} past the "
+                f"{' and the '.join(others)}"
+            )
+            help_text = "send it requests in the predictor's form only, or try the canary in a service of its own"
+            path = (*component.path[:-1], "trafficPercent")
+            yield finding(unit, PAST_TRANSFORMER, message, path, help_text)
 
 
 def unused_timeouts(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]:

@@ -1,45 +1,98 @@
-"""add_sidecars: what KServe's pod webhook adds beside the model. So far: where metrics are found."""
+"""add_sidecars: what KServe's pod webhook adds beside the model: the agent, and where metrics are found."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kservec.core.names import ENABLE_METRIC_AGGREGATION, ENABLE_PROMETHEUS_SCRAPING
-from kservec.core.unit import Step
+from kservec.core import agent, payload_logging
+from kservec.core.agent import add_agent, take_duties
+from kservec.core.injection import check_quantities
+from kservec.core.intents import LoggerIntent, PullerIntent
+from kservec.core.metrics import measured, metrics_findings
+from kservec.core.model_config import render_model_config
+from kservec.core.unit import Mode, Role, Step
 
 if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
+    from kservec.core.platform import PlatformConfig
     from kservec.core.unit import Component, Unit
-
-AGGREGATE_PORT = "9088"
-QUEUE_PROXY_PORT = "9091"
-METRICS_PATH = "/metrics"
 
 
 def add_sidecars(unit: Unit, env: Env) -> Step:
-    """Add what the pod webhook adds to pods that need no agent.
+    """Add the agent to components that log, batch or pull models, and say where metrics are.
 
-    Takes:   nothing
-    Writes:  pod_annotations
-    Reports: nothing
-    KServe:  pkg/webhook/admission/pod/metrics_aggregate_injector.go
+    Takes:   LoggerIntent, BatcherIntent, PullerIntent
+    Writes:  pod, pod_annotations, component.agent; ConfigMap modelconfig-{service}-0
+    Reports: platform/configuration, platform/section-missing, agent/*, batcher/*, logger/*, metrics/nobody-listens,
+             spec/without-effect, secret/*, serviceaccount/not-declared, storage/path-taken
+    KServe:  pkg/webhook/admission/pod/{agent_injector,metrics_aggregate_injector}.go;
+             reconcilers/modelconfig/modelconfig_reconciler.go
     """
-    components = (with_metrics(c, env) for c in unit.components)
-    return Step(unit.with_components(tuple(components)))
+    check_sections(env.platform)
+    components: tuple[Component, ...] = unit.components
+    found: tuple[Diagnostic, ...] = ()
+    if unit.mode is not Mode.MODELMESH:
+        unit = with_model_config(unit)
+        components, found = with_agents(unit, env)
+    unnoticed = (d for c in components for d in metrics_findings(unit, c, env.platform))
+    measured_components = tuple(with_metrics(c, unit.mode, env.platform) for c in components)
+    return Step(unit.with_components(measured_components), tuple(dict.fromkeys((*found, *unnoticed))))
 
 
-def with_metrics(component: Component, env: Env) -> Component:
-    """The component with the pod annotations that tell where metrics are; both switches always stand there."""
-    section = env.platform.metrics_aggregator
-    aggregate = component.annotation(ENABLE_METRIC_AGGREGATION)
-    scrape = component.annotation(ENABLE_PROMETHEUS_SCRAPING)
-    added = dict(component.pod_annotations)
-    if aggregate is None:
-        added[ENABLE_METRIC_AGGREGATION] = aggregate = section.enable_metric_aggregation
-    if scrape is None:
-        added[ENABLE_PROMETHEUS_SCRAPING] = scrape = section.enable_prometheus_scraping
-    if scrape == "true":
-        added["prometheus.io/port"] = AGGREGATE_PORT if aggregate == "true" else QUEUE_PROXY_PORT
-        added["prometheus.io/path"] = METRICS_PATH
-    return replace(component, pod_annotations=added)
+def check_sections(platform: PlatformConfig) -> None:
+    """Check the sections that KServe reads for every pod.
+
+    Raises:
+        Reject: a quantity in one of them is missing or malformed.
+    """
+    sections = {payload_logging.SECTION: platform.logger, "batcher": platform.batcher, agent.SECTION: platform.agent}
+    for key, section in sections.items():
+        check_quantities(platform, key, section)
+
+
+def with_model_config(unit: Unit) -> Unit:
+    """The unit with the list of models to pull, if a component pulls any."""
+    if not any(c.peek(PullerIntent) for c in unit.components):
+        return unit
+    return replace(unit, bundle=unit.bundle.add(render_model_config(unit)))
+
+
+def with_agents(unit: Unit, env: Env) -> tuple[tuple[Component, ...], tuple[Diagnostic, ...]]:
+    """The components with their agents, and what was found. Workers get none, for no request comes to them.
+
+    Raises:
+        Reject: an agent cannot be made.
+    """
+    loggers = tuple(i for c in unit.components for i in c.peek(LoggerIntent))
+    logging = payload_logging.settings(unit, env.platform) if loggers else None
+    found = list(payload_logging.unused_settings(unit, loggers, logging)) if logging is not None else []
+    components: list[Component] = []
+    for component in unit.components:
+        duties, bare = take_duties(component)
+        if duties is not None:
+            pod, more = add_agent(unit, bare, duties, logging, env)
+            bare = replace(bare, pod=pod, agent=is_fronted(bare))
+            found += more
+        components.append(bare)
+    return tuple(components), tuple(found)
+
+
+def is_fronted(component: Component) -> bool:
+    """Whether requests to a component go through its agent. Explainers have no batcher, so for them it does not count.
+
+    KServe: reconcilers/service/service_reconciler.go, createDefaultSvc
+    """
+    spec = component.extension
+    return spec.logger is not None or (spec.batcher is not None and component.role is not Role.EXPLAINER)
+
+
+def with_metrics(component: Component, mode: Mode, platform: PlatformConfig) -> Component:
+    """The component whose pods tell where metrics are."""
+    pod, annotations = measured(component.pod, component.annotations, platform, mode)
+    changed = replace(component, pod=pod, pod_annotations={**component.pod_annotations, **annotations})
+    if component.workers is None or component.worker_pod is None:
+        return changed
+    worker_pod, annotations = measured(component.worker_pod, component.workers.annotations, platform, mode)
+    return replace(changed, worker_pod=worker_pod, workers=replace(component.workers, pod_annotations=annotations))

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kservec.core.intents import ModelIntent
-from kservec.core.model_request import Changed, ModelRequest, Pods
+from kservec.core.model_request import Changed, ModelRequest, Pods, attached
 from kservec.core.model_uri import settled_scheme
 from kservec.core.mounts import model_readers
 from kservec.core.names import MODEL_PATH
@@ -38,7 +38,7 @@ def attach_images(unit: Unit, env: Env) -> Step:
         intents, rest = component.take(ModelIntent)
         pods = Pods(component.pod, component.worker_pod)
         for intent in intents:
-            request = ModelRequest(unit=unit, component=component, intent=intent, env=env)
+            request = ModelRequest(unit, component, intent, attached(intent.origin), env)
             pods, more = pods.changed(partial(attach_image, request))
             found.extend(more)
         components.append(replace(rest, pod=pods.pod, worker_pod=pods.worker) if intents else component)

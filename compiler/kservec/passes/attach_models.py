@@ -14,7 +14,7 @@ from kservec.core.cni_user import with_cni_user
 from kservec.core.containers import find, variable
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.intents import ModelIntent, PullerIntent
-from kservec.core.model_request import Changed, ModelRequest, Pods
+from kservec.core.model_request import Changed, ModelRequest, Pods, attached
 from kservec.core.model_uri import ANY_SCHEME, is_supported, settled_scheme, unknown_scheme
 from kservec.core.mounts import model_readers
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
@@ -47,6 +47,13 @@ NOT_DOWNLOADED = Code(
     Severity.WARNING,
     "a model that is not downloaded",
     "The agent of a multi-model server pulls models while it runs, and KServe downloads none before it starts.",
+)
+EMPTY_URI = Code(
+    "storage/empty-uri",
+    Severity.WARNING,
+    "a model with an empty URI",
+    "The variable STORAGE_URI is there and empty. KServe adds a storage initializer all the same, which has nothing to "
+    "download. Remove the variable, or fill it.",
 )
 OWN_INITIALIZER = Code(
     "storage/own-initializer",
@@ -89,14 +96,17 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     singles = [i for i in intents if not i.several]
     if len(singles) > 1:
         message, span = "storageUri and storage.path both say where the model lies", singles[-1].origin.span()
-        raise Reject(finding(unit, TWO_PLACES, message, (), "remove one of the two", span=span))
+        raise Reject(finding(unit, TWO_PLACES, message, span, "remove one of the two"))
     found: list[Diagnostic] = []
     pods, images = Pods(component.pod, component.worker_pod), []
     for intent in (*(i for i in intents if i.several), *singles):
-        request = ModelRequest(unit=unit, component=component, intent=intent, env=env)
-        if comes_as_image(request):
-            images.append(intent)
-        pods, more = attach_intent(request, pods)
+        request = ModelRequest(unit, component, intent, attached(intent.origin), env)
+        if intent.several:
+            pods, more = attach_several(request, pods)
+        else:
+            route = Route(*settled_scheme(intent.sources[0].uri, env))
+            images += [intent] if route.is_image else []
+            pods, more = attach_intent(request, route, pods)
         found.extend(more)
     before = pods
     pods, more = pods.changed(lambda pod: Changed(*with_cni_user(pod, component.annotations, unit.ref)))
@@ -107,46 +117,53 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     return replace(component, pod=pods.pod, worker_pod=pods.worker, intents=(*rest, *images)), found
 
 
-def comes_as_image(request: ModelRequest) -> bool:
-    """Whether the intent is a single model that `attach_images` brings in."""
-    if request.intent.several:
-        return False
-    scheme = settled_scheme(request.intent.sources[0].uri, request.env)[1]
-    return scheme is not None and scheme.delivery is Delivery.IMAGE
-
-
-def attach_intent(request: ModelRequest, pods: Pods) -> tuple[Pods, tuple[Diagnostic, ...]]:
-    """The pods of a component with the models of one intent, but for what comes as an image later.
-
-    A model with a copy on the nodes is read from there; one that is an image comes as an image besides, as in KServe.
-
-    Raises:
-        Reject: a model cannot be had.
-    """
-    if request.component.peek(PullerIntent) and not comes_as_image(request):
-        return pods, (not_downloaded(request),)
-    if request.intent.several:
-        return pods.changed(lambda pod: attach_list(pod, request))
-    source, env = request.intent.sources[0], request.env
-    if not source.uri.startswith(ANY_SCHEME) and not is_supported(source.uri, env):
-        raise Reject(unknown_scheme(source.uri, env, source.origin, request.unit.ref))
-    uri, scheme = settled_scheme(source.uri, env)
-    cached = cached_uri(source.uri, request.component, request.unit.ref, env)
-    if cached is not None:
-        uri, scheme = cached, env.plugs.scheme(cached)
-    container, found = request.container_for(uri if cached is not None else source.uri)
-    if scheme is not None and scheme.delivery is Delivery.IMAGE:
-        return pods, found
-    pods, more = pods.changed(lambda pod: attach_single(pod, Route(uri, scheme, container), request))
-    return pods, (*found, *more)
-
-
 class Route(NamedTuple):
     """How a single model comes in: its URI, that URI's scheme, and the storage container that would download it."""
 
     uri: str
     scheme: Scheme | None
-    container: StorageContainer | None
+    container: StorageContainer | None = None
+
+    @property
+    def is_image(self) -> bool:
+        """Whether `attach_images` brings it in."""
+        return self.scheme is not None and self.scheme.delivery is Delivery.IMAGE
+
+
+def attach_several(request: ModelRequest, pods: Pods) -> tuple[Pods, tuple[Diagnostic, ...]]:
+    """The pods of a component with the models of a list.
+
+    Raises:
+        Reject: a model cannot be had.
+    """
+    if request.component.peek(PullerIntent):
+        return pods, (not_downloaded(request),)
+    return pods.changed(lambda pod: attach_list(pod, request))
+
+
+def attach_intent(request: ModelRequest, route: Route, pods: Pods) -> tuple[Pods, tuple[Diagnostic, ...]]:
+    """The pods of a component with one model, but for one that comes as an image later.
+
+    A model with a copy on the nodes is read from there; one that is an image comes as an image besides, as in KServe.
+
+    Raises:
+        Reject: the model cannot be had.
+    """
+    source, env = request.intent.sources[0], request.env
+    if not source.uri.startswith(ANY_SCHEME) and not is_supported(source.uri, env):
+        raise Reject(unknown_scheme(source.uri, env, source.origin, request.unit.ref))
+    cached = cached_uri(source.uri, request.component, request.unit, env)
+    if cached is not None:
+        route = Route(cached, env.plugs.scheme(cached))
+    container, found = request.container_for(source.uri if cached is None else cached)
+    if route.is_image:
+        return pods, found
+    if request.component.peek(PullerIntent):
+        return pods, (*found, not_downloaded(request))
+    if not source.uri:
+        found = (*found, empty_uri(request))
+    pods, more = pods.changed(lambda pod: attach_single(pod, route._replace(container=container), request))
+    return pods, (*found, *more)
 
 
 def attach_single(pod: Tree, route: Route, request: ModelRequest) -> Changed:
@@ -157,7 +174,8 @@ def attach_single(pod: Tree, route: Route, request: ModelRequest) -> Changed:
     """
     if pod.value.get("initContainers") and find(pod.value["initContainers"], STORAGE_INITIALIZER) is not None:
         message = "the model is left to the pod's own init container storage-initializer"
-        return Changed(pod, (finding(request.unit, OWN_INITIALIZER, message, (), span=request.intent.origin.span()),))
+        remedy, span = "give it another name to have the model downloaded as usual", request.intent.origin.span()
+        return Changed(pod, (finding(request.unit, OWN_INITIALIZER, message, span, remedy),))
     readers = model_readers(pod, request.origin, request.unit.ref)
     if route.scheme is not None and route.scheme.attach is not None:
         placement = Placement(
@@ -194,4 +212,10 @@ def with_local_path(pod: Tree, server: str, request: ModelRequest) -> Tree:
 def not_downloaded(request: ModelRequest) -> Diagnostic:
     """The warning about a model of a multi-model server."""
     message = "the model is not downloaded, for an agent pulls models while the server runs"
-    return finding(request.unit, NOT_DOWNLOADED, message, (), "leave the URI out", span=request.intent.origin.span())
+    return finding(request.unit, NOT_DOWNLOADED, message, request.intent.origin.span(), "leave the URI out")
+
+
+def empty_uri(request: ModelRequest) -> Diagnostic:
+    """The warning about a model that lies nowhere."""
+    message = f"{URI_VARIABLE} is empty, and a storage initializer is added for it"
+    return finding(request.unit, EMPTY_URI, message, request.intent.origin.span(), "remove it")

@@ -13,7 +13,7 @@ from kservec.core.unit import Mode, Step
 if TYPE_CHECKING:
     from kservec.core.env import Env
     from kservec.core.tree import Json, Tree
-    from kservec.core.unit import Unit
+    from kservec.core.unit import Component, Unit
 
 DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "default_pods")
 PULL_POLICY = "IfNotPresent"
@@ -26,14 +26,20 @@ def default_pods(unit: Unit, env: Env) -> Step:
     The other values that KServe writes here are those that the API server gives anyway, and are left to it.
 
     Takes:   nothing
-    Writes:  pod
+    Writes:  pod, worker_pod
     Reports: nothing
     KServe:  reconcilers/deployment/deployment_reconciler.go, setDefaultPodSpec
     """
     del env
     if unit.mode is not Mode.STANDARD:
         return Step(unit)
-    return Step(unit.with_components(tuple(replace(c, pod=defaulted(c.pod)) for c in unit.components)))
+    return Step(unit.with_components(tuple(map(with_defaults, unit.components))))
+
+
+def with_defaults(component: Component) -> Component:
+    """The component with its pods defaulted."""
+    worker = defaulted(component.worker_pod) if component.worker_pod is not None else None
+    return replace(component, pod=defaulted(component.pod), worker_pod=worker)
 
 
 def defaulted(pod: Tree) -> Tree:

@@ -10,7 +10,7 @@ from kservec.core.domains import Owner, checked_ingress, host
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent, ExposeIntent
 from kservec.core.registry import StyleTrait
-from kservec.core.services import render_service, service_ports
+from kservec.core.services import render_node_services, render_service, service_ports
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
     from kservec.core.registry import Style
+    from kservec.core.tree import Path
     from kservec.core.unit import Component, Unit
 
 NO_STYLE = Code(
@@ -56,7 +57,7 @@ def expose(unit: Unit, env: Env) -> Step:
     services: tuple[Manifest, ...] = ()
     if standard:
         unit = with_ports(unit, env)
-        services = tuple(render_service(unit, c) for c in unit.components)
+        services = tuple(m for c in unit.components for m in (render_service(unit, c), *render_node_services(unit, c)))
     manifests, found = style.render(unit, env)
     exposed = replace(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
     return Step(exposed, (*found, *unmet(unit, style)))
@@ -94,8 +95,11 @@ def with_ports(unit: Unit, env: Env) -> Unit:
 
 
 def without_canaries(unit: Unit) -> Unit:
-    """The unit without the shares of traffic, which the routes have taken into account."""
-    if not any(c.peek(CanaryIntent) for c in unit.components):
+    """The unit without the shares of traffic, which the routes have taken into account.
+
+    In Knative mode the workload shares traffic between its own revisions, and needs them still.
+    """
+    if unit.mode is Mode.KNATIVE or not any(c.peek(CanaryIntent) for c in unit.components):
         return unit
     return unit.with_components(tuple(c.take(CanaryIntent)[1] for c in unit.components))
 
@@ -105,16 +109,24 @@ def unmet(unit: Unit, style: Style) -> Iterator[Diagnostic]:
     for component in unit.components:
         if component.extension.timeout is not None and StyleTrait.TIMEOUTS not in style.traits:
             yield without_effect(unit, (*component.path, "timeout"), "routes on this platform have no time limit")
-        for canary in component.peek(CanaryIntent):
-            yield from unmet_share(unit, component, canary, style)
+        for share in component.peek(CanaryIntent):
+            yield from unmet_share(unit, component, share, style)
 
 
-def unmet_share(unit: Unit, component: Component, canary: CanaryIntent, style: Style) -> Iterator[Diagnostic]:
+def unmet_share(unit: Unit, component: Component, share: CanaryIntent, style: Style) -> Iterator[Diagnostic]:
     """The warning about a share of traffic that a canary does not get."""
-    if unit.mode is Mode.STANDARD and not canary.name:
+    if unit.mode is Mode.STANDARD and not component.canary:
         path, hint = (*component.path, "canaryTrafficPercent"), "write spec.canary, or use the Knative mode"
         yield without_effect(unit, path, "Standard mode does not split traffic by it", hint)
-    elif StyleTrait.WEIGHTS not in style.traits:
+    elif share.percent and StyleTrait.WEIGHTS not in style.traits:
         hint = "route by the Gateway API (enableGatewayApi)"
-        reason = f"the canary {canary.name} gets no traffic on this platform"
-        yield without_effect(unit, ("spec", "canary"), reason, hint)
+        reason = f"the canary {component.canary} gets no traffic, for nothing on this platform splits it"
+        yield without_effect(unit, share_path(component), reason, hint)
+    elif share.percent and component.replicas == 0:
+        reason = f"the canary {component.canary} has no replicas"
+        yield without_effect(unit, share_path(component), reason, "leave out its minReplicas, or set 1 or more")
+
+
+def share_path(component: Component) -> Path:
+    """Where a canary's share of traffic stands in the spec."""
+    return (*component.path[:-1], "trafficPercent")

@@ -1,4 +1,4 @@
-"""merge_pods: the runtime's pod and the user's become one; placeholders, image tag and the service's name are filled in."""
+"""merge_pods: the runtime's pod and the user's become one; placeholders, image tag and service name are filled in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kservec.core.containers import find, set_variable, uses_nvidia_gpu
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.images import tagged_image
-from kservec.core.intents import RuntimeIntent
+from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.internal_annotations import settled
 from kservec.core.metadata import passed_on
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
@@ -17,6 +17,7 @@ from kservec.core.runtime_defaults import server_type
 from kservec.core.strategic import RUNTIME_POD_FIELDS, merge_container, merge_pod_spec
 from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
 from kservec.core.unit import Role, Step, finding
+from kservec.core.workers import with_workers
 
 if TYPE_CHECKING:
     from kservec.core.catalog import Runtime
@@ -46,8 +47,9 @@ def merge_pods(unit: Unit, env: Env) -> Step:
     """Resolve every component's pod and final metadata.
 
     Takes:   RuntimeIntent
-    Writes:  pod, labels, annotations; what annotations say about other intents
-    Reports: runtime/no-containers, runtime/placeholder
+    Writes:  pod, worker_pod, workers, labels, annotations; what annotations say about other intents
+    Reports: runtime/no-containers, runtime/placeholder, multi-node/runtime-without-workers,
+             multi-node/worker-container-name
     KServe:  components/predictor.go, buildPredictorResources and buildPodSpec
     """
     return Step(unit.with_components(tuple(settled(merged(unit, c, env)) for c in unit.components)))
@@ -60,8 +62,10 @@ def merged(unit: Unit, component: Component, env: Env) -> Component:
         return component
     runtime = component.runtime
     if runtime is not None and intents:
-        pod = runtime_pod(unit, component, runtime, intents[0])
-        component = with_runtime_metadata(replace(component, pod=pod), runtime, env)
+        component = replace(component, pod=runtime_pod(unit, component, runtime, intents[0]))
+        for parallel in component.peek(ParallelIntent):
+            component = with_workers(unit, component, runtime, parallel)
+        component = with_runtime_metadata(component, runtime, env)
     else:
         component = replace(component, pod=kserve_container_first(component.pod))
     return replace(component, pod=named(component.pod, unit.name))
@@ -105,22 +109,34 @@ def runtime_pod(unit: Unit, component: Component, runtime: Runtime, intent: Runt
         Reject: the runtime has no container to run, or a placeholder cannot be filled in.
     """
     theirs: Json = runtime.document.value["spec"]
+    ours = component.pod.value
+    unit = replace(unit, labels={**unit.labels, **component.server_labels})
     serving = find(theirs.get("containers") or (), KSERVE_CONTAINER)
     if serving is None:
         message = f"runtime {runtime.name} has no container named {KSERVE_CONTAINER}"
-        raise Reject(finding(unit, NO_CONTAINERS, message, component.implementation, "correct the runtime, or name another"))
+        place = runtime.span("spec", "containers")
+        raise Reject(finding(unit, NO_CONTAINERS, message, place, "correct the runtime, or name another"))
     base = {k: theirs[k] for k in RUNTIME_POD_FIELDS if k in theirs}
-    ours = component.pod.value
     value = merge_pod_spec(base, {k: v for k, v in ours.items() if k != "containers"})
-    pod = Tree.of(value, Layers(((ours, component.pod), (base, runtime.origin("spec")))))
-    container = rendered(unit, component, merge_container(serving, intent.container))
-    container = {**container, "image": image_of(runtime, intent, container)}
+    containers = [merge_container(serving, intent.container), *beside(theirs, ours)]
+    layers = Layers(((ours, component.pod), (theirs, runtime.origin("spec"))))
+    pod = Tree.of({**value, "containers": containers}, layers)
+    pod = with_origins(pod, runtime, intent, serving)
+    for container in containers[:2]:
+        if container["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER):
+            pod = rendered(unit, pod, container["name"])
+    return with_image(pod, runtime, intent)
+
+
+def beside(theirs: Json, ours: Json) -> list[Json]:
+    """The containers beside the serving one: the collocated transformer, then the runtime's, then the user's."""
     transformer = transformer_container(theirs, ours)
-    rest = [c for c in theirs["containers"] if c["name"] not in (KSERVE_CONTAINER, TRANSFORMER_CONTAINER)]
-    rest += [c for c in ours.get("containers") or () if c["name"] != TRANSFORMER_CONTAINER]
-    beside = [rendered(unit, component, transformer)] if transformer is not None else []
-    pod = pod.put(("containers",), [container, *beside, *rest], Layers(((ours, component.pod), (theirs, runtime.origin("spec")))))
-    return with_origins(pod, runtime, intent, serving)
+    named = (KSERVE_CONTAINER, TRANSFORMER_CONTAINER)
+    return [
+        *([transformer] if transformer is not None else []),
+        *(c for c in theirs["containers"] if c["name"] not in named),
+        *(c for c in ours.get("containers") or () if c["name"] != TRANSFORMER_CONTAINER),
+    ]
 
 
 def transformer_container(theirs: Json, ours: Json) -> Json | None:
@@ -136,23 +152,23 @@ def with_origins(pod: Tree, runtime: Runtime, intent: RuntimeIntent, serving: Js
     """The pod with notes of where the serving container's values come from."""
     at = ("containers", pod.value["containers"][0]["name"])
     theirs = runtime.origin("spec", "containers", runtime.document.value["spec"]["containers"].index(serving))
-    pod = pod.note(at, Layers(((intent.container, intent.origin), (serving, theirs))))
+    own = intent.own_container
+    pod = pod.note(at, Layers(((own.value, own), (serving, theirs))))
     args = serving.get("args") or []
-    if intent.container.get("args"):
-        first, second = (o._replace(at=(*o.at, "args")) for o in (theirs, intent.origin))
-        pod = pod.note((*at, "args"), Concat(len(args), first, second))
-    if intent.model.runtime_version is not None:
-        version = intent.origin._replace(at=(*intent.origin.at, "runtimeVersion"), by=BY)
-        pod = pod.note((*at, "image"), version)
+    if own.value.get("args"):
+        first = theirs._replace(at=(*theirs.at, "args"))
+        pod = pod.note((*at, "args"), Concat(len(args), first, own.sub("args")))
     return pod
 
 
-def rendered(unit: Unit, component: Component, container: Json) -> Json:
-    """A container with its placeholders filled in from the service's metadata.
+def rendered(unit: Unit, pod: Tree, name: str) -> Tree:
+    """The pod with the placeholders of one container filled in from the service's metadata.
 
     Raises:
         Reject: a placeholder cannot be filled in.
     """
+    at = ("containers", name)
+    container = pod.get(*at)
     metadata = {
         "name": unit.name,
         "namespace": unit.namespace,
@@ -160,14 +176,22 @@ def rendered(unit: Unit, component: Component, container: Json) -> Json:
         "annotations": dict(unit.annotations),
     }
     try:
-        return render_container(container, metadata)
+        filled = render_container(container, metadata)
     except TemplateError as error:
-        message = f"a placeholder in container {container['name']} cannot be filled in: {error}"
-        raise Reject(finding(unit, PLACEHOLDER, message, component.implementation, "correct the text between {{ and }}")) from None
+        message = f"a placeholder in container {name} of {unit.ref} cannot be filled in: {error}"
+        place = pod.span((*at, *error.where))
+        raise Reject(finding(unit, PLACEHOLDER, message, place, "correct the text between {{ and }}")) from None
+    return pod if filled is container else pod.put(at, filled, pod.sub(*at))
 
 
-def image_of(runtime: Runtime, intent: RuntimeIntent, container: Json) -> str:
-    """The serving container's image with its final tag."""
-    server = server_type(runtime, empty_counts=False)
+def with_image(pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Tree:
+    """The pod with the final tag on the serving container's image."""
+    container = pod.value["containers"][0]
+    at = ("containers", container["name"], "image")
+    server, version = server_type(runtime, empty_counts=False), intent.model.runtime_version
     image = container.get("image") or ""
-    return tagged_image(image, intent.model.runtime_version, server, gpu=uses_nvidia_gpu(container))
+    tagged = tagged_image(image, version, server, gpu=uses_nvidia_gpu(container))
+    if tagged == image:
+        return pod
+    asked = intent.place("runtimeVersion")._replace(by=BY)
+    return pod.put(at, tagged, asked if version is not None else DEFAULTED)

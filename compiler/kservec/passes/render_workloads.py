@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kservec.core.intents import CanaryIntent
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
 def render_workloads(unit: Unit, env: Env) -> Step:
     """Render every component's workload with the first kind that selects it.
 
-    Takes:   nothing
+    Takes:   CanaryIntent, where the workload itself shares traffic between its revisions
     Writes:  manifests
-    Reports: output/object-twice
+    Reports: output/object-twice; what the workload reports
     KServe:  reconcilers/factory.go, CreateWorkloadReconciler; a stopped service has no workload
     """
     if unit.stopped:
         return Step(unit)
     kinds = sorted(env.plugs.workloads, key=lambda w: w.rank)
-    bundle = unit.bundle
+    bundle, found = unit.bundle, []
     for component in unit.components:
         kind = next(k for k in kinds if k.selects(unit, component))
-        bundle = bundle.add(*kind.render(unit, component, env))
-    return Step(replace(unit, bundle=bundle))
+        deployed = kind.render(unit, component, env)
+        bundle = bundle.add(*deployed.manifests)
+        found += deployed.diagnostics
+    components = tuple(c.take(CanaryIntent)[1] for c in unit.components)
+    return Step(replace(unit, components=components, bundle=bundle), tuple(found))

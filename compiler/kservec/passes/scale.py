@@ -9,6 +9,7 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.intents import ScaleIntent
 from kservec.core.names import AUTOSCALER_CLASS
+from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from kservec.core.env import Env
     from kservec.core.registry import Scaled, Scaler
     from kservec.core.unit import Component, Unit
-    from kservec.spec.inferenceservice import AutoScaling
+
+TAKEN_BACK = Origin(Layer.PASS, "scale")
 
 UNKNOWN_CLASS = Code(
     "scaling/unknown-class",
@@ -32,21 +34,15 @@ NO_SCALER = Code(
     "no autoscaler for the deployment mode",
     "Nothing in this version of kservec scales services of this deployment mode.",
 )
-COLLECTOR = Code(
-    "scaling/podmetric-not-implemented",
-    Severity.ERROR,
-    "metrics of pods need a collector",
-    "An OpenTelemetry collector would have to be made for a metric of type PodMetric; this version cannot make it.",
-)
 
 
 def scale(unit: Unit, env: Env) -> Step:
     """Turn what each component says about replicas into objects and numbers; a stopped unit gets none.
 
     Takes:   ScaleIntent
-    Writes:  objects of the chosen scaler; component.replicas, component.pod_annotations
-    Reports: scaling/unknown-class, scaling/mode-not-implemented, scaling/podmetric-not-implemented,
-             spec/without-effect; what the scaler reports
+    Writes:  objects of the chosen scaler and of what stands beside it; component.replicas, component.pod_annotations
+    Reports: scaling/unknown-class, scaling/mode-not-implemented, spec/without-effect; what the scaler and its
+             companions report
     KServe:  reconcilers/autoscaler/autoscaler_reconciler.go, createAutoscaler
     """
     components: list[Component] = []
@@ -58,22 +54,26 @@ def scale(unit: Unit, env: Env) -> Step:
             scaler = choose_scaler(unit, component, intent, env)
             if unit.stopped:
                 continue
-            found += unheeded(unit, component, intent)
+            found += unheeded(unit, component)
             scaled = scaler.render(unit, component, intent, env)
             component = scaled_component(component, scaled)  # noqa: PLW2901
-            bundle = bundle.add(*scaled.manifests)
-            found += scaled.diagnostics
+            beside = [c.render(unit, component, intent, env) for c in env.plugs.companions if unit.mode in c.modes]
+            for made in (scaled, *beside):
+                bundle = bundle.add(*made.manifests)
+                found += made.diagnostics
         components.append(component)
     return Step(replace(unit, components=tuple(components), bundle=bundle), tuple(found))
 
 
 def choose_scaler(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> Scaler:
-    """The scaler of a name, or the default one, among those that the mode knows.
+    """The scaler of a name, or the default one, among those that the mode knows; the only one whatever the name says.
 
     Raises:
         Reject: there is none.
     """
     fitting = [s for s in env.plugs.scalers if unit.mode in s.modes]
+    if len(fitting) == 1:
+        return fitting[0]
     for scaler in fitting:
         if scaler.name == intent.scaler or (scaler.default and not intent.scaler):
             return scaler
@@ -82,7 +82,7 @@ def choose_scaler(unit: Unit, component: Component, intent: ScaleIntent, env: En
     names = ", ".join(s.name for s in fitting)
     message = f"there is no autoscaler {intent.scaler!r}: {AUTOSCALER_CLASS} can be {names}"
     span = component.annotations.span((AUTOSCALER_CLASS,))
-    raise Reject(finding(unit, UNKNOWN_CLASS, message, component.path, f"choose one of {names}", span=span))
+    raise Reject(finding(unit, UNKNOWN_CLASS, message, span or component.path, f"choose one of {names}"))
 
 
 def scaled_component(component: Component, scaled: Scaled) -> Component:
@@ -90,26 +90,14 @@ def scaled_component(component: Component, scaled: Scaled) -> Component:
     if scaled.replicas is None and not scaled.pod_annotations:
         return component
     annotations = {**component.pod_annotations, **dict(scaled.pod_annotations)}
-    return replace(component, replicas=scaled.replicas, pod_annotations=annotations)
+    own = component.annotations
+    for key in scaled.refused:
+        own = own.without((key,), TAKEN_BACK)
+    return replace(component, replicas=scaled.replicas, annotations=own, pod_annotations=annotations)
 
 
-def unheeded(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Diagnostic]:
+def unheeded(unit: Unit, component: Component) -> Iterator[Diagnostic]:
     """Findings that do not depend on the scaler."""
     if component.extension.scale_metric_type is not None:
         path = (*component.path, "scaleMetricType")
         yield without_effect(unit, path, "KServe never reads it", "use autoScaling.metrics")
-    entry = collected_entry(intent.auto_scaling)
-    if entry is not None:
-        message = f"{component.name} needs an OpenTelemetry collector, which cannot be made yet"
-        yield finding(unit, COLLECTOR, message, (*component.path, "autoScaling", "metrics", entry))
-
-
-def collected_entry(auto_scaling: AutoScaling | None) -> int | None:
-    """The first metric that needs a collector beside the pod, whatever scales the component; None if none does.
-
-    KServe: reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler
-    """
-    for i, metric in enumerate(auto_scaling.metrics if auto_scaling is not None else ()):
-        if metric.podmetric is not None and metric.podmetric.metric.metric_names:
-            return i
-    return None

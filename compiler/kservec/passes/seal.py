@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Bundle, Manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.intents import BatcherIntent, CanaryIntent, LoggerIntent, ParallelIntent, PullerIntent
+from kservec.core.intents import BatcherIntent, CanaryIntent, LoggerIntent, PullerIntent
 from kservec.core.names import INTERNAL
 from kservec.core.object_validity import object_faults
+from kservec.core.stored_form import stored_form
 from kservec.core.tree import Tree
 from kservec.core.unit import Step
 
@@ -30,14 +31,13 @@ REFUSED = Code(
     "output/refused",
     Severity.ERROR,
     "an object that an API server would refuse",
-    "The object that the service leads to does not fit the schema of its kind. The place shown is where the value comes from.",
+    "The object that the service leads to does not fit the schema of its kind. The place is where the value comes from.",
 )
 UNBUILT = {
     LoggerIntent: "logger",
     BatcherIntent: "batcher",
     PullerIntent: "agent",
     CanaryIntent: "canary",
-    ParallelIntent: "multi-node",
 }
 
 
@@ -100,7 +100,7 @@ def unbuilt(feature: str) -> Code:
 def finished(made: Manifest, env: Env) -> Manifest:
     """A manifest as it is written."""
     body = made.body.value
-    written = without_internal(body)
+    written = stored_form(without_internal(body))
     written = env.schemas.with_output_defaults(written, made.ref.api_version, made.ref.kind)
     return made if written is body else made._replace(body=Tree(written, made.body.journal))
 

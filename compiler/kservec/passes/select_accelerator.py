@@ -39,7 +39,7 @@ def select_accelerator(unit: Unit, env: Env) -> Step:
     missed = (c for c in components if c.annotation(GKE_ACCELERATOR) is not None and not asks_for_gpu(c.pod))
     message = f"{GKE_ACCELERATOR} has no effect: no container has {GPU} among its limits"
     found = tuple(
-        finding(unit, NO_GPU, message, c.path, f"set limits of {GPU}", span=c.annotations.span((GKE_ACCELERATOR,)))
+        finding(unit, NO_GPU, message, c.annotations.span((GKE_ACCELERATOR,)) or c.path, f"set limits of {GPU}")
         for c in missed
     )
     return Step(unit.with_components(components), found)

@@ -141,7 +141,8 @@ def resource_metric(name: str, target: Json) -> Json:
 def unused(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Diagnostic]:
     """Warnings about what KServe passes over without a word."""
     at = component.path
-    if intent.min_replicas is not None and intent.min_replicas < LEAST:
+    written = component.extension.min_replicas
+    if written is not None and written < LEAST:
         reason = "a HorizontalPodAutoscaler keeps at least one replica"
         yield without_effect(unit, (*at, "minReplicas"), reason, "scale to zero with Knative or KEDA")
     if intent.auto_scaling is None:

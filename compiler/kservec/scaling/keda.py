@@ -64,9 +64,14 @@ ZERO_WITHOUT_EVENTS = Code(
 def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> Scaled:
     """The ScaledObject of a component.
 
+    A canary gets none, but its fixed number of replicas: KServe's ScaledObject for it has nothing to scale by, and KEDA
+    refuses it.
+
     Raises:
         Reject: the cluster has no KEDA, there is nothing to scale by, or a metric is incomplete.
     """
+    if component.canary:
+        return Scaled(replicas=intent.min_replicas)
     if not env.platform.has(API_VERSION, KIND):
         message = f"{component.name} is to be scaled by KEDA, which the cluster lacks"
         raise Reject(finding(unit, KIND_ABSENT, message, (*component.path, "autoScaling")))

@@ -12,6 +12,7 @@ from pydantic import Field
 from kservec.spec.base import Json, Model
 
 INIT_CONTAINER = "initContainer"
+LOCAL_MODEL_JOB = "localModelDownloadJob"
 
 
 class SupportedUriFormat(Model):

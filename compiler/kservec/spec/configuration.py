@@ -209,6 +209,13 @@ class Logger(ContainerResources):
     storage: LoggerStorage | None = None
 
 
+class Batcher(ContainerResources):
+    """`batcher`. The two numbers are texts, and nothing reads them."""
+
+    max_batch_size: str = ""
+    max_latency: str = ""
+
+
 class MetricsAggregator(Section):
     """`metricsAggregator`: the two switches are the texts "true" and "false"."""
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from kservec.spec.base import Json, Model
+from kservec.spec.base import Json, Model, Resource
 
 FRAMEWORKS = (
     "sklearn", "tensorflow", "xgboost", "pytorch", "triton", "onnx", "huggingface", "pmml", "lightgbm", "paddle",
@@ -254,17 +254,7 @@ class InferenceServiceSpec(Model):
     canary: Sequence[CanarySpec] = ()
 
 
-class Metadata(Model):
-    """Object metadata, as far as the compiler reads it."""
-
-    name: str = ""
-    namespace: str = ""
-    labels: Mapping[str, str] = Field(default_factory=dict)
-    annotations: Mapping[str, str] = Field(default_factory=dict)
-
-
-class InferenceService(Model):
+class InferenceService(Resource):
     """An InferenceService after defaulting."""
 
-    metadata: Metadata
     spec: InferenceServiceSpec

@@ -5,19 +5,20 @@ KServe: pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deploymen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.bundle import Manifest, manifest
-from kservec.core.names import app_label
-from kservec.core.registry import Workload
+from kservec.core.bundle import manifest
+from kservec.core.names import APP_LABEL, app_label, worker_name, worker_workload_name
+from kservec.core.registry import Deployed, Workload
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kservec.core.bundle import Manifest
     from kservec.core.env import Env
-    from kservec.core.tree import Json
+    from kservec.core.tree import Json, Tree
     from kservec.core.unit import Component, Unit
     from kservec.spec.configuration import DefaultRollout
 
@@ -31,32 +32,54 @@ def selects(unit: Unit, component: Component) -> bool:
     return unit.mode is Mode.STANDARD
 
 
-def render(unit: Unit, component: Component, env: Env) -> tuple[Manifest, ...]:
-    """The Deployment of a component. `replicas` is left out unless a scaler says who sets it."""
-    app = {"app": app_label(component.name)}
-    metadata = {"name": component.name, "namespace": unit.namespace}
-    spec: dict[str, Json] = {
-        "selector": {"matchLabels": app},
-        **rollout(component, env),
-        "template": {"metadata": {}, "spec": {}},
-    }
+def render(unit: Unit, component: Component, env: Env) -> Deployed:
+    """The Deployment of a component, and that of its workers if it has any.
+
+    `replicas` is left out unless a scaler says who sets it.
+    """
+    pods = Pods(component.name, component.labels, component.annotations, component.pod_annotations, component.pod)
+    spec = rollout(component, env)
     if component.replicas is not None:
         spec["replicas"] = component.replicas
+    head = deployment(unit, component, (component.name, spec), pods)
+    workers, pod = component.workers, component.worker_pod
+    if workers is None or pod is None:
+        return Deployed((head,))
+    pods = Pods(worker_name(component.name), workers.labels, workers.annotations, workers.pod_annotations, pod)
+    spec = {**worker_rollout(rollout(component, env)), "replicas": workers.replicas}
+    return Deployed((head, deployment(unit, component, (worker_workload_name(unit.name), spec), pods)))
+
+
+class Pods(NamedTuple):
+    """The pods of a Deployment: what their `app` label names, their metadata, and what only they carry of it."""
+
+    app: str
+    labels: Tree
+    annotations: Tree
+    own_annotations: Mapping[str, str]
+    pod: Tree
+
+
+def deployment(unit: Unit, component: Component, named: tuple[str, Json], pods: Pods) -> Manifest:
+    """A Deployment of a name and with the spec given, which runs the pods."""
+    name, fields = named
+    app = app_label(pods.app)
+    spec = {
+        "selector": {"matchLabels": {APP_LABEL: app}},
+        **fields,
+        "template": {"metadata": {}, "spec": {}},
+    }
+    metadata = {"name": name, "namespace": unit.namespace}
     made = manifest("apps/v1", "Deployment", metadata, {"spec": spec}, unit.source.origin(*component.path))
-    return (made._replace(body=with_component(made, component, app)),)
-
-
-def with_component(made: Manifest, component: Component, app: Mapping[str, str]) -> Json:
-    """The Deployment with the component's metadata on it and its pod in it."""
     body = made.body
     template = ("spec", "template")
     for at in (("metadata",), (*template, "metadata")):
-        body = body.graft((*at, "labels"), component.labels).put((*at, "labels", "app"), app["app"], DEFAULTED)
-        if component.annotations.value:
-            body = body.graft((*at, "annotations"), component.annotations)
-    for key, value in component.pod_annotations.items():
+        body = body.graft((*at, "labels"), pods.labels).put((*at, "labels", APP_LABEL), app, DEFAULTED)
+        if pods.annotations.value:
+            body = body.graft((*at, "annotations"), pods.annotations)
+    for key, value in pods.own_annotations.items():
         body = body.put((*template, "metadata", "annotations", key), value, DEFAULTED)
-    return body.graft((*template, "spec"), component.pod)
+    return made._replace(body=body.graft((*template, "spec"), pods.pod))
 
 
 def rollout(component: Component, env: Env) -> dict[str, Json]:
@@ -83,6 +106,17 @@ def platform_numbers(configured: DefaultRollout) -> dict[str, Json]:
     """The platform's rollout numbers. Plain digits become numbers: KServe leaves them text, which is refused."""
     given = {"maxSurge": configured.max_surge, "maxUnavailable": configured.max_unavailable}
     return {k: int(v) if v.isdigit() else v for k, v in given.items() if v}
+
+
+def worker_rollout(fields: dict[str, Json]) -> dict[str, Json]:
+    """The rollout of workers: all new ones are there before an old one goes, unless the pods are to be recreated.
+
+    KServe: createRawWorkerDeployment
+    """
+    if fields["strategy"].get("type") != ROLLING_UPDATE:
+        return fields
+    numbers = {"maxSurge": "100%", "maxUnavailable": "0%"}
+    return {**fields, "strategy": {"type": ROLLING_UPDATE, "rollingUpdate": numbers}}
 
 
 WORKLOAD = Workload(name="deployment", rank=10, selects=selects, render=render)
