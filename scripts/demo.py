@@ -9,34 +9,53 @@ from pathlib import Path
 from kservec import compile_tree
 
 ROOT = Path(__file__).parents[1]
-OUTPUT = ROOT / "out" / "demo"
-SHOWN = "deployment-llama-3-8b-predictor.yaml"
+SERVICES, PLATFORM, OUTPUT = "examples/services", "examples/platform", "out/demo"
+SHOWN = "assistants/llama-chat/deployment-llama-chat-predictor.yaml"
+BOLD, RESET = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
 
 
 def main() -> int:
     """Build with the command line, as a user would, then show what was written."""
-    arguments = ["build", "examples/services", "--platform", "examples/platform", "--output", str(OUTPUT)]
-    say(f"$ kservec {' '.join(arguments).replace(str(ROOT) + '/', '')}")
-    status = subprocess.run([sys.executable, "-m", "kservec", *arguments], cwd=ROOT, check=False).returncode
+    arguments = ["build", SERVICES, "--platform", PLATFORM, "--output", OUTPUT]
+    say(f"$ kservec {' '.join(arguments)}")
+    command = [sys.executable, "-m", "kservec", *arguments]
+    status = subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603 - our own program
     if status:
         return status
-    say("\nThe rendered tree:\n")
-    for path in sorted(OUTPUT.rglob("*")):
-        depth = len(path.relative_to(OUTPUT).parts) - 1
-        say(f"  {'  ' * depth}{path.name}{'/' if path.is_dir() else ''}")
-    shown = next(OUTPUT.rglob(SHOWN))
-    say(f"\n{shown.relative_to(ROOT)}:\n")
-    say(shown.read_text())
-    say("Where the services are reached:\n")
-    compiled = compile_tree([ROOT / "examples" / "services"], platform=[ROOT / "examples" / "platform"])
-    for ref, url in compiled.result.urls.items():
-        say(f"  {ref.namespace}/{ref.name:24} {url}")
+    title("The rendered tree, one folder a service, to be committed to git")
+    for line in drawn(ROOT / OUTPUT):
+        say(line)
+    title(f"{OUTPUT}/{SHOWN}")
+    say((ROOT / OUTPUT / SHOWN).read_text().rstrip())
+    title("Where the services are reached")
+    urls = compile_tree([ROOT / SERVICES], platform=[ROOT / PLATFORM]).urls
+    width = max(len(f"{ref.namespace}/{ref.name}") for ref in urls)
+    for ref, url in urls.items():
+        say(f"{f'{ref.namespace}/{ref.name}'.ljust(width)}  {url}")
     return 0
+
+
+def drawn(folder: Path, lead: str = "") -> list[str]:
+    """A folder as a tree of lines."""
+    lines = [f"{OUTPUT}/"] if not lead and folder == ROOT / OUTPUT else []
+    entries = sorted(folder.iterdir(), key=lambda path: (path.is_file(), path.name))
+    for path in entries:
+        last = path is entries[-1]
+        lines.append(f"{lead}{'└── ' if last else '├── '}{path.name}{'/' if path.is_dir() else ''}")
+        if path.is_dir():
+            lines += drawn(path, lead + ("    " if last else "│   "))
+    return lines
+
+
+def title(text: str) -> None:
+    """Write a heading."""
+    say(f"\n{BOLD}{text}{RESET}\n")
 
 
 def say(text: str) -> None:
     """Write a line."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

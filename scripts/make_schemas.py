@@ -2,7 +2,8 @@
 
     python scripts/make_schemas.py ../shared/schemas
 
-The source folder holds one JSON Schema per kind plus `core_types.json` (its README describes it). What comes out:
+The source folder holds one JSON Schema per kind plus `core_types.json` (its README describes it); kinds that it lacks
+are in `kinds/` beside this script, in the same form. What comes out:
 
     schemas/index.json           every kind: apiVersion, kind, plural, scope, file
     schemas/input/<kind>.json    kinds that kservec reads; input/types.json has the structure that several of them share
@@ -11,7 +12,7 @@ The source folder holds one JSON Schema per kind plus `core_types.json` (its REA
 Each file is a JSON Schema 2020-12 document that an editor can use as it stands. What the source leaves to its reader
 is made explicit: closed objects say `additionalProperties: false`, int32 and int64 have bounds, a required field with
 a default is not required, lists of type set have unique items, and `x-kubernetes-nulls: absent` at the top marks the
-built-in kinds, which take null for any field. Equal subtrees are written once. The result depends on the source alone.
+built-in kinds, which take null for any field. Equal subtrees are written once. The result depends on these files alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TYPES_FILE = "types.json"
 CORE_FILE = "core_types.json"
+KINDS = Path(__file__).resolve().parent / "kinds"
 READ_GROUP = "serving.kserve.io"
 READ_BUILTIN = frozenset({"Namespace", "Secret"})
 NEITHER = frozenset({"LimitRange", "ResourceQuota", "StatefulSet"})
@@ -333,7 +335,7 @@ def make(source: Path) -> dict[str, bytes]:
     """
     core = json.loads((source / CORE_FILE).read_text("utf-8"))["$defs"]
     families: dict[str, dict[str, Schema]] = {"input": {}, "output": {}}
-    for path in sorted(source.glob("*.json")):
+    for path in sorted([*source.glob("*.json"), *KINDS.glob("*.json")], key=lambda path: path.name):
         if path.name == CORE_FILE:
             continue
         document = json.loads(path.read_text("utf-8"))

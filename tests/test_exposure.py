@@ -379,7 +379,7 @@ def style(name, *, selected):
 
 
 @pytest.mark.parametrize(
-    ("selected", "slug"), [((False,), "exposure/style-not-implemented"), ((True, True), "exposure/style-ambiguous")]
+    ("selected", "slug"), [((False,), "exposure/no-style"), ((True, True), "exposure/style-ambiguous")]
 )
 def test_exactly_one_style_fits(bench, plugs, selected, slug):
     """No style, or two, for one service is an error."""

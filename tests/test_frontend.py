@@ -160,8 +160,6 @@ def test_an_object_written_twice_names_both_places() -> None:
     ("kind", "spec"),
     [
         ("InferenceGraph", "{nodes: {root: {routerType: Sequence, steps: [{serviceName: a}]}}}"),
-        ("TrainedModel", "{inferenceService: a, model: {framework: sklearn, storageUri: 's3://a/b', memory: 1Gi}}"),
-        ("LocalModelCache", "{sourceModelUri: 's3://a/b', modelSize: 1Gi, nodeGroups: [g]}"),
     ],
 )
 def test_kinds_that_are_not_built_yet_say_so(kind: str, spec: str) -> None:

@@ -394,13 +394,13 @@ def test_unknown_class_points_at_the_annotation(bench):
         assert diagnostic.span.line > 1
 
 
-def test_other_modes_are_not_implemented(bench):
-    """A mode that no scaler knows is reported as not built yet."""
+def test_a_mode_without_an_autoscaler_is_an_error(bench):
+    """A mode that no scaler knows is reported rather than passed over."""
     b = bench()
-    unit = replace(b.unit(predictor()), mode=Mode.KNATIVE)
+    unit = replace(b.unit(predictor()), mode=Mode.MODELMESH)
     with pytest.raises(Reject) as reject:
         scale(unit, b.env)
-    assert "not-implemented" in reject.value.diagnostics[0].code.slug
+    assert reject.value.diagnostics[0].code.slug == "scaling/no-autoscaler"
 
 
 def test_stopped_units_are_not_scaled(bench):

@@ -6,14 +6,17 @@ structure is the schemas' business, KServe's defaulting and validation are admis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kservec.admission.admit import admit_inferenceservice
+from kservec.admission.local_cache import admit_cache
 from kservec.admission.servingruntime import admit_runtimes
+from kservec.admission.trained_model import Trained, admit_trained_model, attach_trained_models
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, has_errors
 from kservec.core.env import Env
+from kservec.core.local_models import CACHE, NAMESPACE_CACHE, find_cache
 from kservec.core.names import GROUP, STOP
 from kservec.core.unit import Source, Unit
 from kservec.documents.catalog import read_catalog
@@ -25,6 +28,8 @@ from kservec.documents.metadata import odd_in_others, odd_in_service
 from kservec.documents.models import Spot, read_model
 from kservec.spec.cluster import KIND as CLUSTER
 from kservec.spec.inferenceservice import InferenceService
+from kservec.spec.localmodel import LocalModelCache
+from kservec.spec.trainedmodel import TrainedModel
 
 if TYPE_CHECKING:
     from kservec.core.catalog import Catalog
@@ -46,20 +51,13 @@ CONTEXT = Code(
 )
 NO_GRAPHS = Code("inferencegraph/not-implemented", Severity.ERROR, "an InferenceGraph cannot be compiled yet")
 NO_LLMS = Code("llminferenceservice/not-implemented", Severity.ERROR, "an LLMInferenceService cannot be compiled yet")
-NO_TRAINED_MODELS = Code("trainedmodel/not-implemented", Severity.ERROR, "a TrainedModel cannot be compiled yet")
-NO_CACHES = Code("localmodelcache/not-implemented", Severity.ERROR, "a LocalModelCache cannot be compiled yet")
-NO_NAMESPACE_CACHES = Code(
-    "localmodelnamespacecache/not-implemented", Severity.ERROR, "a LocalModelNamespaceCache cannot be compiled yet"
-)
 
 NOT_IMPLEMENTED = {
     "InferenceGraph": NO_GRAPHS,
     "LLMInferenceService": NO_LLMS,
-    "TrainedModel": NO_TRAINED_MODELS,
-    "LocalModelCache": NO_CACHES,
-    "LocalModelNamespaceCache": NO_NAMESPACE_CACHES,
 }
 """Kinds that lead to output but cannot be compiled yet."""
+SERVICE, TRAINED_MODEL = "InferenceService", "TrainedModel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +112,11 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
         unit, judged = read_unit(entry, env)
         found += judged
         units += [unit] if unit is not None else []
+    attached, judged = with_trained_models(units, own, env)
+    found += judged
     context = [entry for entry in own if not is_compiled(entry)]
     found += [*context_notes(context), *(odd for entry in context for odd in odd_in_others(entry))]
-    return Front(env=env, units=tuple(units), context=tuple(e.document for e in context), diagnostics=tuple(found))
+    return Front(env=env, units=tuple(attached), context=tuple(e.document for e in context), diagnostics=tuple(found))
 
 
 def read_env(
@@ -153,7 +153,7 @@ def judge_runtimes(entries: Iterable[Entry], catalog: Catalog, platform: Platfor
 
 def is_compiled(entry: Entry) -> bool:
     """Whether a document of the input leads to output."""
-    return entry.is_kserve and (entry.ref.kind == "InferenceService" or entry.ref.kind in NOT_IMPLEMENTED)
+    return entry.is_kserve and entry.ref.kind in (*READERS, *NOT_IMPLEMENTED, TRAINED_MODEL)
 
 
 def read_unit(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
@@ -164,10 +164,11 @@ def read_unit(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]
         message = f"{entry.ref} cannot be compiled: this version of kservec does not know how"
         span = entry.document.span(("kind",))
         return None, (Diagnostic(code=code, message=message, span=span, subject=entry.ref),)
-    if entry.ref.kind != "InferenceService":
+    reader = READERS.get(entry.ref.kind)
+    if reader is None:
         return None, ()
     try:
-        return read_inferenceservice(entry, env)
+        return reader(entry, env)
     except Reject as reject:
         return None, reject.diagnostics
 
@@ -196,6 +197,54 @@ def read_inferenceservice(entry: Entry, env: Env) -> tuple[Unit | None, Sequence
         stopped=annotations.get(STOP, "").lower() == "true",
     )
     return unit, (*admitted.diagnostics, *odd_in_service(unit, env.platform))
+
+
+def read_local_model_cache(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
+    """The Unit of a cache of either kind.
+
+    Raises:
+        Reject: the platform's configuration cannot be used, or a value does not fit the model.
+    """
+    cache = find_cache(env.cluster.local_caches, entry.ref.namespace, entry.ref.name)
+    if cache is None:
+        # Its misfits were found when the caches were read.
+        return None, ()
+    found = tuple(admit_cache(cache, env.cluster, env.platform))
+    source = Source(document=entry.document)
+    spec = read_model(LocalModelCache, with_identity(entry.document.value, entry.ref), Spot(entry.ref, source))
+    return None if has_errors(found) else Unit(ref=entry.ref, source=source, spec=spec), found
+
+
+READERS: dict[str, Callable[[Entry, Env], tuple[Unit | None, Sequence[Diagnostic]]]] = {
+    SERVICE: read_inferenceservice,
+    CACHE: read_local_model_cache,
+    NAMESPACE_CACHE: read_local_model_cache,
+}
+"""Kinds that units are made of."""
+
+
+def with_trained_models(
+    units: Sequence[Unit], entries: Iterable[Entry], env: Env
+) -> tuple[Sequence[Unit], list[Diagnostic]]:
+    """The units with the trained models of the input, each with its service; and what is wrong with the models."""
+    models: list[Trained] = []
+    services: set[ObjectRef] = set()
+    found: list[Diagnostic] = []
+    for entry in (entry for entry in entries if entry.is_kserve):
+        if entry.ref.kind == SERVICE:
+            services.add(entry.ref)
+        if entry.ref.kind == TRAINED_MODEL:
+            try:
+                value = with_identity(entry.document.value, entry.ref)
+                spec = read_model(TrainedModel, value, Spot(entry.ref, Source(document=entry.document)))
+            except Reject as reject:
+                found += reject.diagnostics
+                continue
+            models.append(Trained(entry.ref, spec, entry.document))
+    for trained in models:
+        found += admit_trained_model(trained, env.plugs)
+    attached, judged = attach_trained_models(units, models, services)
+    return attached, [*found, *judged]
 
 
 def with_identity(value: Json, ref: ObjectRef) -> Json:

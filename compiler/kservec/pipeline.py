@@ -15,10 +15,12 @@ from kservec.passes.add_sidecars import add_sidecars
 from kservec.passes.attach_images import attach_images
 from kservec.passes.attach_models import attach_models
 from kservec.passes.choose_runtime import choose_runtime
+from kservec.passes.claim_copies import claim_copies
 from kservec.passes.default_pods import default_pods
 from kservec.passes.expose import expose
 from kservec.passes.merge_pods import merge_pods
 from kservec.passes.plan_parallelism import plan_parallelism
+from kservec.passes.render_localmodelcache import render_localmodelcache
 from kservec.passes.render_workloads import render_workloads
 from kservec.passes.scale import scale
 from kservec.passes.seal import seal
@@ -40,6 +42,7 @@ PASSES: dict[str, tuple[Work, ...]] = {
         plan_parallelism,
         default_pods,
         select_accelerator,
+        claim_copies,
         attach_models,
         add_sidecars,
         attach_images,
@@ -48,6 +51,8 @@ PASSES: dict[str, tuple[Work, ...]] = {
         render_workloads,
         seal,
     ),
+    "LocalModelCache": (render_localmodelcache, seal),
+    "LocalModelNamespaceCache": (render_localmodelcache, seal),
 }
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from kservec.core.document import Document
+from kservec.core.local_models import LocalCache
 from kservec.core.source import parse
 from kservec.core.unit import Source
+from kservec.spec.localmodel import LocalModelCacheSpec
 
 TABLE = "defaulting.yaml"
-CACHE = {
-    "kind": "LocalModelCache",
-    "metadata": {"name": "big"},
-    "spec": {"sourceModelUri": "s3://models/churn/", "nodeGroups": ["a10", "h100"]},
-}
-OWN_CACHE = {**CACHE, "kind": "LocalModelNamespaceCache", "metadata": {"name": "own", "namespace": "ml"}}
+HELD = LocalModelCacheSpec(source_model_uri="s3://models/churn/", model_size="1Gi", node_groups=["a10", "h100"])
+CACHE = LocalCache(name="big", namespace="", spec=HELD, document=Document("caches.yaml", {}))
+OWN_CACHE = replace(CACHE, name="own", namespace="ml")
 ENABLED = {"platform": {"localModel": {"enabled": True}}}
 PREFIX = "internal.serving.kserve.io/localmodel"
 

@@ -6,6 +6,7 @@ case, is reviewed under the names that `kservec build --output` gives, and is co
 
 from __future__ import annotations
 
+import contextlib
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ import yaml
 
 from kservec.api import Compilation, Target, compile_files
 from kservec.cli.build import build
+from kservec.cli.options import HASHED, tree_files
+from kservec.core.source import Limits
 from kservec.io.reading import File, read_files
 from kservec.report.text import text_report
 
@@ -62,8 +65,17 @@ def compiled(case: Case) -> Compilation:
 def inputs(case: Case) -> tuple[list[File], Target]:
     """What a case compiles, and for which cluster, by names that are relative to its folder."""
     described = [("--platform", "platform")] if (case.folder / "platform").is_dir() else []
-    options = build.make_context("build", [*(o for pair in described for o in pair), *case.args, "input"]).params
-    target = Target(platform=files(case, options["platform"]), catalog=options["catalog"], absent=options["absent"])
+    arguments = [*(word for pair in described for word in pair), *case.args, "input"]
+    with contextlib.chdir(case.folder):
+        options = build.make_context("build", arguments).params
+    previous = options["previous"]
+    target = Target(
+        platform=files(case, options["platform"]),
+        catalog=options["catalog"],
+        absent=options["absent"],
+        previous=tree_files(case.folder / previous, Limits()) if previous else (),
+        names_revisions=options["revision_names"] == HASHED,
+    )
     return files(case, options["paths"]), target
 
 

@@ -15,8 +15,8 @@ from .cases import GOLDEN, Case, cases, committed, compiled, result
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAME = re.compile(r"(?P<prefix>isvc|warn|note|err)(-[a-z0-9]+)+")
-WORST = {"isvc": Severity.NOTE, "note": Severity.NOTE, "warn": Severity.WARNING, "err": Severity.ERROR}
+NAME = re.compile(r"(?P<prefix>isvc|localmodelcache|localmodelnamespacecache|trainedmodel|warn|note|err)(-[a-z0-9]+)+")
+WORST = {"warn": Severity.WARNING, "err": Severity.ERROR}
 """How bad the worst finding of a case is, by the first word of its name."""
 
 OWN_FILES = re.compile(r"case\.yaml|(input|platform)/.+|expect/.+\.yaml|diagnostics\.txt")
@@ -55,11 +55,11 @@ def unified(before: dict[str, bytes], after: dict[str, bytes]) -> Iterator[str]:
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_a_name_says_how_a_case_ends(case: Case) -> None:
-    """A case that is refused is called `err-`, one with a warning `warn-`, one with a note `note-` or `isvc-`."""
+    """A case that is refused is called `err-`, one with a warning `warn-`, one with a note `note-` or after its kind."""
     named = NAME.fullmatch(case.name)
     assert named is not None
     worst = max((d.code.severity for d in compiled(case).diagnostics), default=Severity.NOTE)
-    assert worst == WORST[named["prefix"]]
+    assert worst == WORST.get(named["prefix"], Severity.NOTE)
     assert case.about.endswith(".")
 
 

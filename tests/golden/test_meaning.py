@@ -12,7 +12,8 @@ from kservec.api import packaged_schemas
 
 from .cases import Case, cases, compiled, objects
 
-WORKLOADS = ("Deployment", "StatefulSet")
+WORKLOADS = ("DaemonSet", "Deployment", "StatefulSet")
+CLUSTER_WIDE = ("PersistentVolume",)
 TARGETS = {"HorizontalPodAutoscaler": "scaleTargetRef", "ScaledObject": "scaleTargetRef"}
 COMPILED = tuple(case for case in cases() if compiled(case).objects)
 
@@ -58,10 +59,10 @@ def declared(case: Case, kind: str) -> set[str]:
 
 @pytest.mark.parametrize("case", COMPILED, ids=str)
 def test_objects_are_valid(case: Case) -> None:
-    """Every object has the structure of its kind, and a namespace."""
+    """Every object has the structure of its kind, and a namespace unless its kind has none."""
     faults = [packaged_schemas().output_errors(o, o["apiVersion"], o["kind"]) for o in objects(case)]
     assert [f for f in faults if f] == []
-    assert all(o["metadata"]["namespace"] for o in objects(case))
+    assert all(o["metadata"].get("namespace") or o["kind"] in CLUSTER_WIDE for o in objects(case))
 
 
 @pytest.mark.parametrize("case", COMPILED, ids=str)
@@ -71,7 +72,7 @@ def test_selectors_match_pods(case: Case) -> None:
         labels = workload["spec"]["template"]["metadata"]["labels"]
         assert holds(labels, workload["spec"]["selector"]["matchLabels"])
     labelled = [pod["metadata"]["labels"] for pod in pods(case)]
-    for service in (s for s in kinds(case, "Service") if s["apiVersion"] == "v1"):
+    for service in (s for s in kinds(case, "Service") if "selector" in s["spec"]):
         assert any(holds(labels, service["spec"]["selector"]) for labels in labelled), service["metadata"]["name"]
 
 
@@ -81,7 +82,8 @@ def test_named_ports_exist(case: Case) -> None:
     for service in kinds(case, "Service"):
         for pod in (p for p in pods(case) if holds(p["metadata"]["labels"], service["spec"].get("selector"))):
             named = {p.get("name") for c in containers(pod) for p in c.get("ports", ())}
-            targets = {p["targetPort"] for p in service["spec"]["ports"] if isinstance(p.get("targetPort"), str)}
+            ports = service["spec"].get("ports", ())
+            targets = {p["targetPort"] for p in ports if isinstance(p.get("targetPort"), str)}
             assert targets <= named
     for container in (c for pod in pods(case) for c in containers(pod)):
         named = {p.get("name") for p in container.get("ports", ())}

@@ -92,7 +92,8 @@ def _no_group(cache: LocalCache, index: int, cluster: Cluster) -> Diagnostic:
     meant = closest(name, cluster.node_groups)
     known = f"the cluster has {', '.join(sorted(cluster.node_groups))}" if cluster.node_groups else "declare it"
     help_text = f"did you mean {meant}?" if meant else known
-    return _finding(cache, NO_GROUP, f"there is no LocalModelNodeGroup {name}", ("spec", "nodeGroups", index), help_text)
+    path: Path = ("spec", "nodeGroups", index)
+    return _finding(cache, NO_GROUP, f"there is no LocalModelNodeGroup {name}", path, help_text)
 
 
 def _check_size(cache: LocalCache, group: NodeGroup, cluster: Cluster) -> Iterator[Diagnostic]:

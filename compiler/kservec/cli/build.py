@@ -11,7 +11,6 @@ import click
 from kservec.cli.findings import write
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.gitops.layout import planned_file, planned_tree
-from kservec.io.tree_writer import write_tree
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
@@ -92,6 +91,8 @@ def written(compilation: Compilation, output: Path, findings: Findings, *, shape
     Raises:
         click.ClickException: the folder cannot be written.
     """
+    from kservec.io.tree_writer import write_tree  # noqa: PLC0415 - not needed without --output
+
     planned = (planned_tree if shape == TREE else planned_file)(compilation.objects)
     try:
         done = write_tree(output, planned, force=force)

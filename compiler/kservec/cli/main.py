@@ -20,6 +20,8 @@ COMMANDS = {
     "completion": "Print the completion script of a shell.",
 }
 USAGE = 2
+NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
+"""Makes pydantic look for no plugins: it would read the metadata of every package that is installed."""
 INTERRUPTED = 130
 
 
@@ -72,6 +74,7 @@ def cli(debug: bool) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line; wrong usage is 2, an interrupt 130. A reader that goes away early is no error."""
+    os.environ.setdefault(*NO_PLUGINS)
     try:
         status = cli.main(args=arguments, prog_name="kservec", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -70,10 +70,11 @@ def revision_options(command: Callable[..., int]) -> Callable[..., int]:
         return command(*args, target=target, **rest)
 
     tree = click.option("--previous", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
-                        help="The tree of the last build; a canary by percentage takes its stable revision from it.")
+                        help="The tree of the last build; a canary by percentage takes its stable revision from "
+                             "it.")  # fmt: skip
     names = click.option("--revision-names", type=click.Choice(REVISION_NAMES), default=NUMBERED, show_default=True,
-                         help="Who names revisions of Knative services: the server, by numbers, or a hash of what is in "
-                              "them. Canaries by percentage need the latter.")  # fmt: skip
+                         help="Who names revisions of Knative services: the server, by numbers, or a hash of what is "
+                              "in them. Canaries by percentage need the latter.")  # fmt: skip
     return tree(names(with_revisions))
 
 

@@ -98,7 +98,7 @@ def take_duties(component: Component) -> tuple[Duties | None, Component]:
 
 
 def add_agent(unit: Unit, component: Component, duties: Duties, logging: Logging | None, env: Env) -> Injected:
-    """The pod of a component with an agent, unless it brings its own. `logging` is there if any component logs.
+    """The pod of a component with an agent, unless it brings its own. `logging` is None for one that does not log.
 
     Raises:
         Reject: the platform's configuration lacks what is needed; a limit of the batcher is not above zero; a Secret
@@ -109,9 +109,7 @@ def add_agent(unit: Unit, component: Component, duties: Duties, logging: Logging
         message = f"the {component.role} brings its own container {AGENT_CONTAINER}: none is added"
         return Injected(pod, (finding(unit, OWN_AGENT, message, origin.span()),))
     found: tuple[Diagnostic, ...] = ()
-    if duties.logger is None or logging is None:
-        logging = None
-    else:
+    if duties.logger is not None and logging is not None:
         found = tuple(payload_logging.shortcomings(duties.logger, logging, component, unit))
     container = bare_agent(pod, env.platform)
     container["args"] = [*duty_arguments(unit, component, duties, logging), "--component-port", served_port(pod.value)]
@@ -132,7 +130,7 @@ def add_agent(unit: Unit, component: Component, duties: Duties, logging: Logging
 def bare_agent(pod: Tree, platform: PlatformConfig) -> dict[str, Json]:
     """The container without arguments and credentials: it runs as the first container does."""
     config = needed(platform, SECTION, platform.agent)
-    probed = probed_container(pod.value)
+    probed = serving_container(pod.value)
     proxy = queue_proxy(pod)
     env = list((proxy or {}).get("env") or ())
     if variable({"env": env}, PROBE_VARIABLE) is None:
@@ -157,11 +155,6 @@ def bare_agent(pod: Tree, platform: PlatformConfig) -> dict[str, Json]:
     if security is not None:
         container["securityContext"] = security
     return container
-
-
-def probed_container(pod: Json) -> Json:
-    """The container whose readiness the agent asks for: the collocated transformer, else the first."""
-    return serving_container(pod)
 
 
 def served_port(pod: Json) -> str:

@@ -15,6 +15,7 @@ from kservec.core.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kservec.core.model_config import PulledModel
     from kservec.core.tree import Json, Origin, Source
     from kservec.spec.inferenceservice import (
         AutoScaling,
@@ -101,6 +102,13 @@ class BatcherIntent(Intent):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullerIntent(Intent):
     """Models that the agent pulls at run time (a service for trained models)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedModelIntent(Intent):
+    """One more model for the server, which the agent of the unit pulls while it runs."""
+
+    model: PulledModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

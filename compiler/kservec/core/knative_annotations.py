@@ -1,7 +1,8 @@
 """Values that Knative takes in the annotations of a service and of its revisions: numbers, durations, classes.
 
 Decides validity alone. What an annotation does is Knative's business; which of them KServe sets is the scaler's.
-Knative: pkg/apis/autoscaling/annotation_validation.go; pkg/apis/serving/{metadata_validation.go,v1/revision_validation.go}
+Knative: pkg/apis/autoscaling/annotation_validation.go; pkg/apis/serving/metadata_validation.go;
+pkg/apis/serving/v1/revision_validation.go
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ ANNOTATION = Code(
     "knative/annotation",
     Severity.ERROR,
     "an annotation with a value that Knative refuses",
-    "Knative checks the annotations under autoscaling.knative.dev and its own: numbers, durations with a unit (90s, 5m) "
-    "in whole seconds, and the classes and metrics that it knows.",
+    "Knative checks the annotations under autoscaling.knative.dev and serving.knative.dev: numbers, durations with a "
+    "unit (90s, 5m) in whole seconds, and the classes and metrics that it knows.",
 )
 
 SCALING = "autoscaling.knative.dev/"
@@ -33,6 +34,7 @@ OWN_CLASSES = (f"kpa.{SCALING[:-1]}", f"hpa.{SCALING[:-1]}")
 INITIAL_SCALE = f"{SCALING}initial-scale"
 METRICS = ("concurrency", "rps")
 LONGEST_WINDOW = 3600
+ENDLESS = float("inf")
 SHORTEST_WINDOW = 6
 
 CONFIG, ALLOW_ZERO = "config-autoscaler", "allow-zero-initial-scale"
@@ -43,18 +45,23 @@ is_number = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").ful
 is_whole = re.compile(r"[+-]?[0-9]+").fullmatch
 
 
-def number(least: float, most: float = float("inf")) -> Callable[[str], str]:
+def outside(least: float, most: float, unit: str = "") -> str:
+    """What is said of a value that is out of a range."""
+    return f"is not at least {least:g}{unit}" + ("" if most == ENDLESS else f" and at most {most:g}{unit}")
+
+
+def number(least: float, most: float = ENDLESS) -> Callable[[str], str]:
     """A check that a text is a number in a range; it gives what is wrong, empty if nothing."""
 
     def check(text: str) -> str:
         if not is_number(text):
             return "is no number"
-        return "" if least <= float(text) <= most else f"is not between {least:g} and {most:g}".replace(" and inf", " up")
+        return "" if least <= float(text) <= most else outside(least, most)
 
     return check
 
 
-def duration(least: int, most: float = float("inf"), *, whole: bool = True) -> Callable[[str], str]:
+def duration(least: int, most: float = ENDLESS, *, whole: bool = True) -> Callable[[str], str]:
     """A check that a text is a duration in a range of seconds, of whole seconds unless told otherwise."""
 
     def check(text: str) -> str:
@@ -62,7 +69,7 @@ def duration(least: int, most: float = float("inf"), *, whole: bool = True) -> C
         if seconds is None:
             return "is no duration such as 90s"
         if not least <= seconds <= most:
-            return f"is not between {least}s and {most:g}s".replace("between 0s and infs", "positive")
+            return outside(least, most, "s")
         return "has parts of a second" if whole and seconds.denominator != 1 else ""
 
     return check
@@ -80,13 +87,15 @@ def own_class(text: str) -> str:
 
 
 CHECKS: Mapping[str, Callable[[str], str]] = {
-    **dict.fromkeys((f"{SCALING}class",), own_class),
-    **dict.fromkeys((f"{SCALING}target",), number(0.01)),
-    **dict.fromkeys((f"{SCALING}target-utilization-percentage", f"{SCALING}targetUtilizationPercentage"), number(1, 100)),
+    f"{SCALING}class": own_class,
+    f"{SCALING}target": number(0.01),
+    f"{SCALING}window": duration(SHORTEST_WINDOW, LONGEST_WINDOW),
+    **dict.fromkeys(
+        (f"{SCALING}target-utilization-percentage", f"{SCALING}targetUtilizationPercentage"), number(1, 100)
+    ),
     **dict.fromkeys((f"{SCALING}target-burst-capacity", f"{SCALING}targetBurstCapacity"), burst_capacity),
     **dict.fromkeys((f"{SCALING}panic-window-percentage", f"{SCALING}panicWindowPercentage"), number(1, 100)),
     **dict.fromkeys((f"{SCALING}panic-threshold-percentage", f"{SCALING}panicThresholdPercentage"), number(110, 1000)),
-    **dict.fromkeys((f"{SCALING}window",), duration(SHORTEST_WINDOW, LONGEST_WINDOW)),
     **dict.fromkeys((f"{SCALING}scale-down-delay", f"{SCALING}scaleDownDelay"), duration(0, LONGEST_WINDOW)),
     **dict.fromkeys(
         (f"{SCALING}scale-to-zero-pod-retention-period", f"{SCALING}scaleToZeroPodRetentionPeriod"),

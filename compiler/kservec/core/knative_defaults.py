@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.containers import find, serving_container
-from kservec.core.knative_demands import DEFAULTS
 from kservec.core.names import AGENT_CONTAINER, DEFAULT_PORT
 from kservec.core.tree import Layer, Origin
 
@@ -64,10 +63,8 @@ def limits(pod: Json, settings: Mapping[str, str]) -> dict[str, Json]:
     usual = whole(settings, "revision-timeout-seconds", REVISION_TIMEOUT)
     start = whole(settings, "revision-response-start-timeout-seconds", usual)
     idle = whole(settings, "revision-idle-timeout-seconds", 0)
-    for name, seconds in (("responseStartTimeoutSeconds", start), ("idleTimeoutSeconds", idle)):
-        if 0 < seconds < timeout:
-            filled[name] = seconds
-    return filled
+    shorter = {"responseStartTimeoutSeconds": start, "idleTimeoutSeconds": idle}
+    return filled | {name: seconds for name, seconds in shorter.items() if 0 < seconds < timeout}
 
 
 def whole(settings: Mapping[str, str], key: str, default: int) -> int:

@@ -1,8 +1,8 @@
 """Revisions of Knative services: their names, and which of them is the stable one while a canary runs.
 
-In a cluster KServe keeps the name of the stable revision in the status of the service. Here it comes from an annotation,
-or from the tree of the last build, and only a revision that kservec has named can be referred to: numbers that Knative
-gives are another cluster's, or another day's.
+In a cluster KServe keeps the name of the stable revision in the status of the service. Here it comes from an
+annotation, or from the tree of the last build, and only a revision that kservec has named can be referred to: numbers
+that Knative gives are another cluster's, or another day's.
 KServe: pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go, createKnativeService
 Knative: pkg/reconciler/configuration/configuration.go, CheckNameAvailability
 """
@@ -53,15 +53,15 @@ OTHER_SERVICE = Code(
     "knative/stable-revision-unknown",
     Severity.ERROR,
     "the stable revision is not one of this service",
-    "The annotation kservec.dev/stable-revision names a revision, or several separated by commas, one for each component "
-    "that has canaryTrafficPercent. The name of a revision begins with that of its component.",
+    "The annotation kservec.dev/stable-revision names a revision, or several separated by commas, one for each "
+    "component that has canaryTrafficPercent. The name of a revision begins with that of its component.",
 )
 CANARY_RUNS = Code(
     "knative/canary-runs",
     Severity.WARNING,
     "a canary refers to a revision by name",
     "While a canary runs, part of the traffic goes to a revision that the tree names but does not contain. A cluster "
-    "that has never seen it (a new one, or one that collected it as garbage) cannot bring the service up from the tree.",
+    "that has never seen it (a new one, or one that collected it as garbage) cannot bring the service up from it.",
 )
 
 

@@ -86,7 +86,8 @@ CONTAINER_SECURITY = frozenset({
 def knative_faults(body: Json) -> Iterator[Fault]:
     """Everything that Knative refuses in a service's pods."""
     pod = body["spec"]["template"]["spec"]
-    containers, inits = pod["containers"], pod.get("initContainers") or []
+    containers: list[Json] = pod["containers"]
+    inits: list[Json] = pod.get("initContainers") or []
     ports = [p for c in containers for p in c.get("ports") or ()]
     if len(ports) > 1:
         numbers = ", ".join(str(p["containerPort"]) for p in ports)
@@ -95,10 +96,10 @@ def knative_faults(body: Json) -> Iterator[Fault]:
         yield below(Fault(SEVERAL_PORTS, path, f"the containers list ports {numbers}", help="keep one of them"))
     for container in containers:
         serves = bool(container.get("ports")) or len(containers) == 1
-        for fault in (*container_faults(container, serves=serves), *mount_faults(container, pod)):
+        for fault in container_faults(container, pod, serves=serves):
             yield below(fault, "containers", container["name"])
     for container in inits:
-        for fault in (*init_faults(container), *container_faults(container, serves=False), *mount_faults(container, pod)):
+        for fault in (*init_faults(container), *container_faults(container, pod, serves=False)):
             yield below(fault, "initContainers", container["name"])
     for fault in pod_faults(pod, [*containers, *inits]):
         yield below(fault)
@@ -136,8 +137,8 @@ def init_faults(container: Json) -> Iterator[Fault]:
     yield from stray(container.get("securityContext") or {}, CONTAINER_SECURITY, ("securityContext",), owner)
 
 
-def container_faults(container: Json, *, serves: bool) -> Iterator[Fault]:
-    """Names, ports, probes and privileges of a container that are refused. `serves`: requests come to it."""
+def container_faults(container: Json, pod: Json, *, serves: bool) -> Iterator[Fault]:
+    """Names, ports, probes, mounts and privileges that are refused. `serves`: requests come to the container."""
     name = container["name"]
     if name == QUEUE_PROXY:
         yield Fault(RESERVED_NAME, ("name",), f"container {name} has the name of Knative's own", help="rename it")
@@ -148,11 +149,12 @@ def container_faults(container: Json, *, serves: bool) -> Iterator[Fault]:
     if (container.get("securityContext") or {}).get("privileged"):
         path: Path = ("securityContext", "privileged")
         yield Fault(FORBIDDEN, path, f"container {name} is privileged", help="use Standard mode, or remove it")
-    for port in container.get("ports") or ():
+    ports: list[Json] = container.get("ports") or []
+    for port in ports:
         yield from port_faults(port, name)
     if serves:
-        port = next(iter(container.get("ports") or ()), {})
-        yield from probe_faults(container, port.get("name") or "http")
+        yield from probe_faults(container, (ports[0].get("name") if ports else "") or "http")
+    yield from mount_faults(container, pod)
 
 
 def port_faults(port: Json, container: str) -> Iterator[Fault]:

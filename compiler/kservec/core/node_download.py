@@ -64,9 +64,10 @@ def render_downloader(cache: LocalCache, group: NodeGroup, namespace: str, env: 
     asked = Asked("", origin, cache.ref)
     container, found = choose_for_nodes(cache.spec.source_model_uri, asked, env.catalog)
     wanted = download_of(cache, container, holder_of(cache, namespace, origin), env)
-    equipped, more = download_container(wanted, cache, env)
-    pod = Tree.of(bare_pod(cache, group, env), origin)
-    pod = pod.append(("initContainers",), equipped.container, container_origin(equipped.container, wanted, env.platform))
+    equipped, more = download_container(wanted, env)
+    made = equipped.container
+    pod = Tree.of(bare_pod(cache, env), origin)
+    pod = pod.append(("initContainers",), made, container_origin(made, wanted, env.platform))
     pod = pod.append(("containers",), idle_container(), MADE)
     for volume in (claimed(cache.download_claim(group.name)), *equipped.volumes):
         pod = pod.append(("volumes",), volume, origin)
@@ -75,8 +76,8 @@ def render_downloader(cache: LocalCache, group: NodeGroup, namespace: str, env: 
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
         place = group.origin("spec", VOLUME_SPEC, *TERMS)
         pod = pod.put(("affinity",), {"nodeAffinity": required}, place)
-    manifest = daemon_set(ObjectRef("apps/v1", "DaemonSet", namespace, cache.download_claim(group.name)), cache, group, pod)
-    return Downloader(manifest, (*found, *equipped.diagnostics, *more))
+    ref = ObjectRef("apps/v1", "DaemonSet", namespace, cache.download_claim(group.name))
+    return Downloader(daemon_set(ref, cache, group, pod), (*found, *equipped.diagnostics, *more))
 
 
 def daemon_set(ref: ObjectRef, cache: LocalCache, group: NodeGroup, pod: Tree) -> Manifest:
@@ -137,7 +138,7 @@ def storage_secret(env: Env) -> str:
     return env.platform.credentials.storage_spec_secret_name or DEFAULT_SECRET
 
 
-def download_container(wanted: Download, cache: LocalCache, env: Env) -> tuple[Equipped, tuple[Diagnostic, ...]]:
+def download_container(wanted: Download, env: Env) -> tuple[Equipped, tuple[Diagnostic, ...]]:
     """The storage initializer, confined as far as its ClusterStorageContainer does not say otherwise.
 
     Raises:
@@ -164,7 +165,7 @@ def assumed_entry(storage: StorageKey, env: Env) -> list[Json]:
     return variables
 
 
-def bare_pod(cache: LocalCache, group: NodeGroup, env: Env) -> dict[str, Json]:
+def bare_pod(cache: LocalCache, env: Env) -> dict[str, Json]:
     """The pod without containers and volumes.
 
     It tolerates every taint: nodes of a group are often set aside for GPU work, and services that run there need the

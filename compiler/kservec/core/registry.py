@@ -44,6 +44,8 @@ class SchemeTrait(Enum):
     """Its URIs begin with a bucket, which a storage spec gives apart from the path."""
     NODE_CACHE = auto()
     """Copies of models on the nodes are read through it."""
+    PULLED = auto()
+    """The agent of a multi-model server pulls from it. KServe: pkg/agent/storage/provider.go, SupportedProtocols"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,9 @@ def unfit_container(problem: str, asked: Asked, catalog: Catalog) -> Diagnostic:
     )
 
 
-def choose_for_nodes(uri: str, asked: Asked, catalog: Catalog) -> tuple[StorageContainer | None, tuple[Diagnostic, ...]]:
+def choose_for_nodes(
+    uri: str, asked: Asked, catalog: Catalog
+) -> tuple[StorageContainer | None, tuple[Diagnostic, ...]]:
     """The storage container that copies a URI onto nodes, None if the platform's own settings do, and what was found.
 
     KServe: pkg/controller/v1alpha1/localmodelnode/controller.go, getContainerSpecForStorageUri

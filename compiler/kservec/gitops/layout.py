@@ -70,7 +70,7 @@ def owner_of(rendered: Rendered) -> str:
     """Who an object belongs to, as the index says it: `namespace/Kind/name`, or the namespace of what is shared."""
     if rendered.shared:
         return rendered.ref.namespace or CLUSTER_FOLDER
-    return f"{rendered.owner.namespace}/{rendered.owner.kind}/{rendered.owner.name}"
+    return f"{rendered.owner.namespace or CLUSTER_FOLDER}/{rendered.owner.kind}/{rendered.owner.name}"
 
 
 def file_name(ref: ObjectRef) -> str:

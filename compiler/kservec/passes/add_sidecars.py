@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kservec.core import agent, payload_logging
 from kservec.core.agent import add_agent, take_duties
 from kservec.core.injection import check_quantities
-from kservec.core.intents import LoggerIntent, PullerIntent
+from kservec.core.intents import LoggerIntent, PullerIntent, TrainedModelIntent
 from kservec.core.metrics import measured, metrics_findings
 from kservec.core.model_config import render_model_config
 from kservec.core.unit import Mode, Role, Step
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def add_sidecars(unit: Unit, env: Env) -> Step:
     """Add the agent to components that log, batch or pull models, and say where metrics are.
 
-    Takes:   LoggerIntent, BatcherIntent, PullerIntent
+    Takes:   LoggerIntent, BatcherIntent, PullerIntent, TrainedModelIntent
     Writes:  pod, pod_annotations, component.agent; ConfigMap modelconfig-{service}-0
     Reports: platform/configuration, platform/section-missing, agent/*, batcher/*, logger/*, metrics/nobody-listens,
              spec/without-effect, secret/*, serviceaccount/not-declared, storage/path-taken
@@ -56,7 +56,8 @@ def with_model_config(unit: Unit) -> Unit:
     """The unit with the list of models to pull, if a component pulls any."""
     if not any(c.peek(PullerIntent) for c in unit.components):
         return unit
-    return replace(unit, bundle=unit.bundle.add(render_model_config(unit)))
+    wanted, unit = unit.take(TrainedModelIntent)
+    return replace(unit, bundle=unit.bundle.add(render_model_config(unit, [intent.model for intent in wanted])))
 
 
 def with_agents(unit: Unit, env: Env) -> tuple[tuple[Component, ...], tuple[Diagnostic, ...]]:
@@ -72,7 +73,7 @@ def with_agents(unit: Unit, env: Env) -> tuple[tuple[Component, ...], tuple[Diag
     for component in unit.components:
         duties, bare = take_duties(component)
         if duties is not None:
-            pod, more = add_agent(unit, bare, duties, logging, env)
+            pod, more = add_agent(unit, bare, duties, logging if duties.logger is not None else None, env)
             bare = replace(bare, pod=pod, agent=is_fronted(bare))
             found += more
         components.append(bare)

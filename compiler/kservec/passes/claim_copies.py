@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from kservec.core.bundle import Manifest
     from kservec.core.env import Env
     from kservec.core.local_models import LocalCache, NodeGroup
+    from kservec.core.node_cache import NodeCopy
     from kservec.core.unit import Component, Unit
 
 OUT_OF_REACH = Code(
     "localmodel/out-of-reach",
     Severity.WARNING,
     "pods and the copies of their model are on different nodes",
-    "The nodes that the pods ask for (nodeSelector, node affinity) cannot be those of the cache's node groups. Where the "
-    "service names no node group its pods download the model instead; where the annotation "
+    "The nodes that the pods ask for (nodeSelector, node affinity) cannot be those of the cache's node groups. Where "
+    "the service names no node group its pods download the model instead; where the annotation "
     "serving.kserve.io/nodegroup names one, they can never be scheduled.",
 )
 GROUP_UNKNOWN = Code(
@@ -76,7 +77,7 @@ def groups_read(unit: Unit, cache: LocalCache, env: Env) -> tuple[list[str], lis
         return [g for g in cache.spec.node_groups if g == asked], []
     copies = [(component, copy_for(component, unit, env)) for component in readers]
     used = {copy.group for _, copy in copies if copy is not None}
-    found = [d for c, copy in copies if copy is not None for d in out_of_reach(unit, c, cache, copy.group, env)]
+    found = [d for c, copy in copies if copy is not None for d in out_of_reach(unit, c, copy, env)]
     return [g for g in cache.spec.node_groups if g in used], found
 
 
@@ -85,8 +86,9 @@ def reads(component: Component, cache: LocalCache) -> bool:
     return any(cache.holds(i.sources[0].uri) for i in component.peek(ModelIntent) if not i.several)
 
 
-def out_of_reach(unit: Unit, component: Component, cache: LocalCache, group: str | None, env: Env) -> Iterator[Diagnostic]:
+def out_of_reach(unit: Unit, component: Component, copy: NodeCopy, env: Env) -> Iterator[Diagnostic]:
     """The warning about pods that cannot run where the copies are."""
+    cache, group = copy
     if group is not None and is_within_reach(component, group, env):
         return
     groups = ", ".join(cache.spec.node_groups) if group is None else group

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from kservec.core.unit import Component, Unit
 
 NO_STYLE = Code(
-    "exposure/style-not-implemented",
+    "exposure/no-style",
     Severity.ERROR,
     "no exposure style fits",
-    "Nothing in this version of kservec exposes services of this deployment mode on such a platform.",
+    "Each service is exposed in exactly one way. No style claims this one, which is a mistake in one of them.",
 )
 STYLE_AMBIGUOUS = Code(
     "exposure/style-ambiguous",
@@ -42,7 +42,7 @@ def expose(unit: Unit, env: Env) -> Step:
 
     Takes:   ExposeIntent, CanaryIntent
     Writes:  component.ports, component.headless; Services, and the objects of the chosen style
-    Reports: exposure/invalid-domain, platform/configuration, exposure/style-not-implemented, exposure/style-ambiguous,
+    Reports: exposure/invalid-domain, platform/configuration, exposure/no-style, exposure/style-ambiguous,
              spec/without-effect; what the style reports
     KServe:  reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler; reconcilers/ingress
     """

@@ -42,8 +42,8 @@ EVERYWHERE = Code(
     Severity.WARNING,
     "a node group whose volume is not tied to nodes",
     "The group's persistentVolumeSpec has no nodeAffinity, or a source that all nodes share. KServe finds no node for "
-    "such a group and never downloads. Here every node of the cluster downloads the model, into one place if the source "
-    "is shared. Name the nodes in nodeAffinity, and use hostPath or local.",
+    "a group without nodeAffinity and never downloads; here every node of the cluster does. Into a source that is "
+    "shared, several nodes write at once. Name the nodes in nodeAffinity, and use hostPath or local.",
 )
 
 
@@ -61,7 +61,8 @@ def render_localmodelcache(unit: Unit, env: Env) -> Step:
     cache = LocalCache(name=unit.name, namespace=unit.namespace, spec=spec, document=unit.source.document)
     if not is_downloadable(spec.source_model_uri, env):
         message = f"{spec.source_model_uri!r} cannot be copied onto nodes"
-        raise Reject(finding(unit, NOT_COPIED, message, ("spec", "sourceModelUri"), "name a URI that can be downloaded"))
+        remedy = "name a URI that can be downloaded"
+        raise Reject(finding(unit, NOT_COPIED, message, ("spec", "sourceModelUri"), remedy))
     found = list(unread_fields(unit, cache))
     bundle = unit.bundle
     copy = namespace_copy(namespace, env, unit.ref)
@@ -97,7 +98,8 @@ def unread_fields(unit: Unit, cache: LocalCache) -> Iterator[Diagnostic]:
     """What the cache says of its storage and nothing reads."""
     storage = cache.spec.storage
     if storage is not None and storage.key is None and storage.parameters:
-        yield without_effect(unit, ("spec", "storage", "parameters"), "they belong to a key, and none is named", "add key")
+        reason = "parameters belong to a key, and none is named"
+        yield without_effect(unit, ("spec", "storage", "parameters"), reason, "add storage.key")
 
 
 def with_group(bundle: Bundle, cache: LocalCache, group: NodeGroup, env: Env) -> tuple[Bundle, list[Diagnostic]]:

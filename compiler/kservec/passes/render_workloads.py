@@ -9,6 +9,7 @@ from kservec.core.intents import CanaryIntent
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
     from kservec.core.unit import Unit
 
@@ -24,7 +25,8 @@ def render_workloads(unit: Unit, env: Env) -> Step:
     if unit.stopped:
         return Step(unit)
     kinds = sorted(env.plugs.workloads, key=lambda w: w.rank)
-    bundle, found = unit.bundle, []
+    bundle = unit.bundle
+    found: list[Diagnostic] = []
     for component in unit.components:
         kind = next(k for k in kinds if k.selects(unit, component))
         deployed = kind.render(unit, component, env)

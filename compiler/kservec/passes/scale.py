@@ -29,10 +29,11 @@ UNKNOWN_CLASS = Code(
     "The annotation serving.kserve.io/autoscalerClass names none of the autoscalers that the deployment mode knows.",
 )
 NO_SCALER = Code(
-    "scaling/mode-not-implemented",
+    "scaling/no-autoscaler",
     Severity.ERROR,
     "no autoscaler for the deployment mode",
-    "Nothing in this version of kservec scales services of this deployment mode.",
+    "Every deployment mode has an autoscaler that scales services which name none. Here it is missing, which is a "
+    "mistake in one of them.",
 )
 
 
@@ -41,7 +42,7 @@ def scale(unit: Unit, env: Env) -> Step:
 
     Takes:   ScaleIntent
     Writes:  objects of the chosen scaler and of what stands beside it; component.replicas, component.pod_annotations
-    Reports: scaling/unknown-class, scaling/mode-not-implemented, spec/without-effect; what the scaler and its
+    Reports: scaling/unknown-class, scaling/no-autoscaler, spec/without-effect; what the scaler and its
              companions report
     KServe:  reconcilers/autoscaler/autoscaler_reconciler.go, createAutoscaler
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Bundle, Manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.intents import BatcherIntent, CanaryIntent, LoggerIntent, PullerIntent
+from kservec.core.intents import CanaryIntent
 from kservec.core.names import INTERNAL
 from kservec.core.object_validity import object_faults
 from kservec.core.stored_form import stored_form
@@ -33,10 +33,7 @@ REFUSED = Code(
     "an object that an API server would refuse",
     "The object that the service leads to does not fit the schema of its kind. The place is where the value comes from.",
 )
-UNBUILT = {
-    LoggerIntent: "logger",
-    BatcherIntent: "batcher",
-    PullerIntent: "agent",
+UNBUILT: dict[type, str] = {
     CanaryIntent: "canary",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Severity, Span
-from kservec.report.words import NAMES, plural
+from kservec.report.words import NAMES, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def command(diagnostic: Diagnostic) -> str:
         place |= {"col": span.column, "endColumn": span.end_column}
     fields = [f"{name}={escaped(str(value), ':,')}" for name, value in place.items() if value]
     fields.append(f"title={escaped(diagnostic.code.slug, ':,')}")
-    text = f"{diagnostic.message}\n{diagnostic.help}" if diagnostic.help else diagnostic.message
+    text = "\n".join(printable(line) for line in (diagnostic.message, *diagnostic.help.splitlines()))
     return f"::{LEVELS[diagnostic.code.severity]} {','.join(fields)}::{escaped(text, '')}"
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from kservec.spec.base import Model, Resource
 
 
-class PulledModel(Model):
-    """A model that a running server gets: where it lies, what serves it, and how much memory it takes."""
+class ModelSpec(Model):
+    """The model: where it lies, what serves it, and how much memory it takes."""
 
     storage_uri: str
     framework: str
@@ -20,7 +20,7 @@ class TrainedModelSpec(Model):
     """`spec` of a TrainedModel."""
 
     inference_service: str
-    model: PulledModel
+    model: ModelSpec
 
 
 class TrainedModel(Resource):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.credentials import secret_volume
 from kservec.core.mounts import mount
-from kservec.core.registry import Credential, Delivery, Grant, Scheme
+from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
@@ -32,5 +32,7 @@ def grant(secret: Secret, env: Env) -> Grant:
     )
 
 
-SCHEME = Scheme(name="gs", prefixes=("gs://",), delivery=Delivery.DOWNLOAD)
+SCHEME = Scheme(
+    name="gs", prefixes=("gs://",), delivery=Delivery.DOWNLOAD, traits=frozenset((SchemeTrait.PULLED,))
+)
 CREDENTIAL = Credential(name="gs", rank=20, keys=lambda env: (key_file(env),), grant=grant)

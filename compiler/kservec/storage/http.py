@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.credentials import secret_variable, setting
-from kservec.core.registry import Credential, Delivery, Grant, Scheme
+from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
@@ -28,5 +28,10 @@ def grant(secret: Secret, _env: Env) -> Grant:
     return Grant((secret_variable(f"{host}-{HEADERS}", secret, HEADERS),))
 
 
-SCHEME = Scheme(name="http", prefixes=("http://", "https://"), delivery=Delivery.DOWNLOAD)
+SCHEME = Scheme(
+    name="http",
+    prefixes=("http://", "https://"),
+    delivery=Delivery.DOWNLOAD,
+    traits=frozenset((SchemeTrait.PULLED,)),
+)
 CREDENTIAL = Credential(name="http", rank=50, keys=lambda _env: (HOST,), grant=grant, settings=(HOST,))

@@ -103,7 +103,7 @@ SCHEME = Scheme(
     name="s3",
     prefixes=("s3://",),
     delivery=Delivery.DOWNLOAD,
-    traits=frozenset((SchemeTrait.STORAGE_TYPE, SchemeTrait.BUCKET)),
+    traits=frozenset((SchemeTrait.STORAGE_TYPE, SchemeTrait.BUCKET, SchemeTrait.PULLED)),
 )
 CREDENTIAL = Credential(
     name="s3",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.bundle import Manifest, manifest
+from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.faults import field_path
 from kservec.core.intents import CanaryIntent
 from kservec.core.knative_defaults import revision_defaults
 from kservec.core.knative_demands import DEFAULTS, DEMANDED, FEATURE_DISABLED, LIMIT_EXCEEDED, Demand, unmet
-from kservec.core.knative_revisions import CANARY_RUNS, API_VERSION, KIND, revision_name, stable_revision, traffic
+from kservec.core.knative_revisions import API_VERSION, CANARY_RUNS, KIND, revision_name, stable_revision, traffic
 from kservec.core.metadata import disallowed_labels, without_internal
 from kservec.core.pruning import stray_fields
 from kservec.core.registry import Deployed, Workload
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.env import Env
-    from kservec.core.tree import Path, Tree
+    from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Component, Unit
 
 MADE = Origin(Layer.KSERVE_DEFAULT, "knative_service")
@@ -70,8 +70,8 @@ def render(unit: Unit, component: Component, env: Env) -> Deployed:
     canary = next(iter(component.peek(CanaryIntent)), None)
     stable = stable_revision(unit, component, canary, env) if canary is not None else ""
     metadata = {"name": component.name, "namespace": unit.namespace}
-    fields = {"spec": {"template": {"metadata": {}, "spec": {}}}}
-    made = manifest(API_VERSION, KIND, metadata, fields, unit.source.origin(*component.path))
+    empty: Json = {"spec": {"template": {"metadata": {}, "spec": {}}}}
+    made = manifest(API_VERSION, KIND, metadata, empty, unit.source.origin(*component.path))
     body = with_pod(with_metadata(made.body, component, env), component)
     body, found = without_strays(body, unit, env)
     body = body.graft((*TEMPLATE, "spec"), revision_defaults(body.sub(*TEMPLATE, "spec"), config_defaults(env)))
@@ -135,7 +135,8 @@ def dropped(body: Tree, path: Path, unit: Unit) -> Diagnostic:
     name = str(path[-1])
     shown = field_path(path[len(TEMPLATE) + 1 :])
     message = f"{shown} has no effect: a Knative service has no such field"
-    return finding(unit, FIELD_DROPPED, message, body.span(path), SUBSTITUTES.get(name, "remove it, or use Standard mode"))
+    hint = SUBSTITUTES.get(name, "remove it, or use Standard mode")
+    return finding(unit, FIELD_DROPPED, message, body.span(path), hint)
 
 
 def with_name(body: Tree, component: Component, env: Env) -> Tree:

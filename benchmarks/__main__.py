@@ -1,0 +1,87 @@
+"""Take all measures, print a table, and fail if a ratio is over its limit.
+
+Only ratios of measures of one run are judged, so that the machine does not matter.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from benchmarks.compiling import elsewhere, over_floor
+from benchmarks.kustomizing import has_kubectl, kustomize_seconds
+from benchmarks.startup import starts
+
+COUNT = 1_000
+GROWTH = (2_000, 20_000)
+MEMORY = (1_000, 3_000)
+HEADER = ("measure", "value", "limit", "", "from")
+
+
+class Measure(NamedTuple):
+    """A ratio, the most that it may be, and the numbers that it comes from."""
+
+    name: str
+    value: float
+    limit: float
+    detail: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether the limit holds."""
+        return self.value <= self.limit
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """A line of the table."""
+        return (self.name, f"{self.value:.3g}", f"{self.limit:.3g}", "ok" if self.ok else "OVER", self.detail)
+
+
+def measures() -> Iterator[Measure]:
+    """Every measure, the quick ones first."""
+    yield from startup()
+    compile_seconds, floor_seconds = over_floor(COUNT)
+    each = f"{compile_seconds / COUNT * 1e6:.0f} over {floor_seconds / COUNT * 1e6:.0f} us a service"
+    yield Measure("compile / read and write alone", compile_seconds / floor_seconds, 3, each)
+    yield memory()
+    if has_kubectl():
+        seconds = kustomize_seconds(COUNT)
+        detail = f"{compile_seconds:.2f} over {seconds:.2f} s for {COUNT:,} services"
+        yield Measure("compile / kubectl kustomize", compile_seconds / seconds, 1 / 20, detail)
+    few, many = (elsewhere("seconds", count) for count in GROWTH)
+    yield Measure("10 times the services", many / few, 11, f"{many:.2f} over {few:.2f} s for {GROWTH[1]:,} services")
+
+
+def startup() -> Iterator[Measure]:
+    """The start of the command line, in starts of an empty Python."""
+    found = starts()
+    base = found["python"]
+    for name, limit in {"version": 4, "help": 8, "build": 18}.items():
+        detail = f"{found[name] * 1000:.0f} over {base * 1000:.0f} ms"
+        yield Measure(f"{name} / python -c pass", found[name] / base, limit, detail)
+
+
+def memory() -> Measure:
+    """Peak memory that each further service takes."""
+    few, many = (elsewhere("memory", count) for count in MEMORY)
+    slope = (many - few) / (MEMORY[1] - MEMORY[0]) / 1000
+    return Measure("memory of a service, kB", slope, 40, f"{many / 1e6:.0f} MB for {MEMORY[1]:,} services")
+
+
+def main() -> int:
+    """Print the table."""
+    found = []
+    for measure in measures():
+        found.append(measure)
+        sys.stderr.write(".")
+        sys.stderr.flush()
+    rows = [HEADER, *(m.row for m in found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    sys.stdout.write("\n" + "\n".join(lines) + "\n")
+    return 0 if all(m.ok for m in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

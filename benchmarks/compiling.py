@@ -1,0 +1,72 @@
+"""Time and memory of a compile, each in a process of its own: `python -m benchmarks.compiling seconds|memory COUNT`."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from benchmarks.services import services, target
+from kservec import compile_files
+from kservec.api import parsed
+from kservec.cli.options import few_collections
+from kservec.core.source import Limits
+from kservec.emit import dump
+
+ROUNDS = 5
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """How long a piece of work takes, with the garbage collector set as the command line sets it."""
+    with few_collections():
+        begun = time.perf_counter()
+        work()
+        return time.perf_counter() - begun
+
+
+def over_floor(count: int) -> tuple[float, float]:
+    """Seconds of a compile, and of reading its input and writing its output alone: the best of some rounds of both."""
+    files, cluster = services(count), target()
+    compiled = compile_files(files, target=cluster)
+    assert compiled.ok, compiled.diagnostics[:3]
+    values = [yaml.load(o.text, Loader=yaml.CSafeLoader) for o in compiled.objects]
+
+    def floor() -> None:
+        parsed(files, Limits())
+        for value in values:
+            dump(value)
+
+    rounds = [(seconds(lambda: compile_files(files, target=cluster)), seconds(floor)) for _ in range(ROUNDS)]
+    return min(r[0] for r in rounds), min(r[1] for r in rounds)
+
+
+def one_compile(count: int) -> float:
+    """Seconds of one compile."""
+    files, cluster = services(count), target()
+    compile_files(files[:10], target=cluster)
+    return seconds(lambda: compile_files(files, target=cluster))
+
+
+def peak_bytes(count: int) -> int:
+    """The most memory that a process takes which reads and compiles so many services and holds the result."""
+    with few_collections():
+        compiled = compile_files(services(count), target=target())
+    assert compiled.ok
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def elsewhere(what: str, count: int) -> float:
+    """A measure, taken in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.compiling", what, str(count)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)  # noqa: S603 - ourselves
+
+
+MEASURES: dict[str, Callable[[int], float]] = {"seconds": one_compile, "memory": peak_bytes}
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{MEASURES[sys.argv[1]](int(sys.argv[2]))}\n")

@@ -1,0 +1,177 @@
+"""Trained models: what KServe's webhook says to one, and what its controller says to those of one service.
+
+Decides which of them the server of their InferenceService may load. How the server learns of them is not known here.
+KServe: pkg/apis/serving/v1alpha1/trainedmodel_webhook.go; pkg/controller/v1alpha1/trainedmodel/controller.go
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.intents import TrainedModelIntent
+from kservec.core.model_config import PulledModel
+from kservec.core.predictor import pulls_models
+from kservec.core.quantity import canonical, parse_quantity
+from kservec.core.registry import SchemeTrait
+from kservec.core.spelling import closest
+from kservec.core.tree import Layer, Origin, lookup
+from kservec.spec.inferenceservice import InferenceService
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from kservec.core.diagnostics import ObjectRef
+    from kservec.core.document import Document
+    from kservec.core.registry import Plugs
+    from kservec.core.tree import Json, Path
+    from kservec.core.unit import Unit
+    from kservec.spec.inferenceservice import PredictorSpec
+    from kservec.spec.trainedmodel import TrainedModel
+
+NAME: Path = ("metadata", "name")
+PARENT: Path = ("spec", "inferenceService")
+MEMORY: Path = ("spec", "model", "memory")
+URI: Path = ("spec", "model", "storageUri")
+LIMITS: Path = ("resources", "limits", "memory")
+
+BAD_NAME = Code(
+    "trainedmodel/name",
+    Severity.ERROR,
+    "a name that no trained model may have",
+    "The name of a TrainedModel is part of a path and of a folder: letters, digits, dashes and underscores, no dots.",
+)
+BAD_URI = Code(
+    "trainedmodel/storage-uri",
+    Severity.ERROR,
+    "a trained model at a place that the agent cannot pull from",
+    "Models of a multi-model server are pulled by KServe's agent while it runs, and the agent knows fewer kinds of "
+    "storage than the storage initializer.",
+)
+NO_PARENT = Code(
+    "trainedmodel/no-parent",
+    Severity.ERROR,
+    "a trained model without its InferenceService",
+    "The list of models is part of what its InferenceService is compiled to, so both must be compiled together. KServe "
+    "deletes a TrainedModel whose InferenceService is not there, without a word.",
+)
+NOT_MULTI_MODEL = Code(
+    "trainedmodel/parent-has-a-model",
+    Severity.ERROR,
+    "a trained model for a server that is made for one model",
+    "A server takes trained models if its predictor names no model of its own: no storageUri, storage or storageUris, "
+    "and no huggingface format. A custom predictor sets MULTI_MODEL_SERVER to true in its first container.",
+)
+OUT_OF_MEMORY = Code(
+    "trainedmodel/out-of-memory",
+    Severity.ERROR,
+    "more trained models than the server has memory for",
+    "The memory of all models of a server may not exceed the memory limit in the predictor of its InferenceService. A "
+    "limit that only the runtime sets does not count.",
+)
+
+
+class Trained(NamedTuple):
+    """A TrainedModel with its identity and its document."""
+
+    ref: ObjectRef
+    model: TrainedModel
+    document: Document
+
+    @property
+    def parent(self) -> str:
+        """The name of its InferenceService, which is in the same namespace."""
+        return self.model.spec.inference_service
+
+    def finding(self, code: Code, message: str, path: Path, help_text: str = "") -> Diagnostic:
+        """A finding at a path of the document."""
+        span = self.document.span(path)
+        return Diagnostic(code=code, message=message, span=span, help=help_text, subject=self.ref)
+
+
+def attach_trained_models(
+    units: Sequence[Unit], models: Iterable[Trained], services: Collection[ObjectRef]
+) -> tuple[list[Unit], list[Diagnostic]]:
+    """The units with the trained models of each service, and what is wrong with these.
+
+    Args:
+        units: everything that is compiled.
+        models: the trained models of the input.
+        services: the InferenceServices of the input, those that were refused among them.
+    """
+    waiting: dict[tuple[str, str], list[Trained]] = {}
+    for trained in sorted(models, key=lambda t: t.ref):
+        waiting.setdefault((trained.ref.namespace, trained.parent), []).append(trained)
+    attached: list[Unit] = []
+    found: list[Diagnostic] = []
+    for unit in units:
+        own = waiting.get((unit.namespace, unit.name), []) if isinstance(unit.spec, InferenceService) else []
+        judged = list(admit_to_service(own, unit)) if own else []
+        found += judged
+        attached.append(unit if judged else replace(unit, intents=(*unit.intents, *map(intent_of, own))))
+    known = {(ref.namespace, ref.name) for ref in services}
+    for (namespace, parent), orphans in waiting.items():
+        if (namespace, parent) not in known:
+            found += [no_parent(trained, [n for ns, n in known if ns == namespace]) for trained in orphans]
+    return attached, found
+
+
+def intent_of(trained: Trained) -> TrainedModelIntent:
+    """What the agent of the service is to do."""
+    spec = trained.model.spec.model
+    pulled = PulledModel(trained.ref.name, spec.storage_uri, spec.framework, spec.memory)
+    return TrainedModelIntent(origin=Origin(Layer.SPEC, "user", trained.document, ("spec", "model")), model=pulled)
+
+
+def admit_trained_model(trained: Trained, plugs: Plugs) -> Iterator[Diagnostic]:
+    """What KServe's webhook would say to a TrainedModel."""
+    if not re.fullmatch("[a-zA-Z0-9_-]+", trained.ref.name):
+        message = f"{trained.ref.name} is no name for a trained model"
+        yield trained.finding(BAD_NAME, message, NAME, "write letters, digits, dashes and underscores")
+    prefixes = sorted(p for s in plugs.schemes if SchemeTrait.PULLED in s.traits for p in s.prefixes)
+    if not trained.model.spec.model.storage_uri.startswith(tuple(prefixes)):
+        message = f"the agent cannot pull {trained.model.spec.model.storage_uri!r}"
+        yield trained.finding(BAD_URI, message, URI, f"the agent pulls from {', '.join(prefixes)}")
+
+
+def no_parent(trained: Trained, services: Iterable[str]) -> Diagnostic:
+    """The finding about a model whose InferenceService is not compiled; `services` are those of its namespace."""
+    meant = closest(trained.parent, services)
+    remedy = f"did you mean {meant}?" if meant else "compile the InferenceService in the same run"
+    message = f"InferenceService {trained.ref.namespace}/{trained.parent} is not among what is compiled"
+    return trained.finding(NO_PARENT, message, PARENT, remedy)
+
+
+def admit_to_service(models: Sequence[Trained], unit: Unit) -> Iterator[Diagnostic]:
+    """What KServe's controller would say to the models of one service; they count in the order that they are given."""
+    predictor = unit.spec_as(InferenceService).spec.predictor
+    if not pulls_models(predictor):
+        for trained in models:
+            message = f"{unit.ref} serves the model that it names, and takes no others"
+            yield trained.finding(NOT_MULTI_MODEL, message, PARENT, "remove the model from the predictor")
+        return
+    limit = memory_limit(predictor)
+    free = parse_quantity(limit or "0")
+    for trained in models:
+        free -= parse_quantity(trained.model.spec.model.memory)
+        if free < 0:
+            yield out_of_memory(trained, unit, limit)
+
+
+def memory_limit(predictor: PredictorSpec) -> Json | None:
+    """The memory limit of the server as its InferenceService has it, None if it has none."""
+    if predictor.model is not None and not predictor.containers:
+        return lookup(predictor.model.rest, LIMITS)
+    return lookup(predictor.containers[0], LIMITS) if predictor.containers else None
+
+
+def out_of_memory(trained: Trained, unit: Unit, limit: Json | None) -> Diagnostic:
+    """The finding about the model with which the limit is exceeded."""
+    amount = canonical(trained.model.spec.model.memory)
+    if limit is None:
+        message = f"{trained.ref.name} needs {amount}, and the predictor of {unit.ref} sets no memory limit"
+        return trained.finding(OUT_OF_MEMORY, message, MEMORY, "set resources.limits.memory of the predictor")
+    message = f"the models of {unit.ref}, up to {trained.ref.name} with {amount}, exceed its memory limit of {limit}"
+    return trained.finding(OUT_OF_MEMORY, message, MEMORY, "raise resources.limits.memory of the predictor")

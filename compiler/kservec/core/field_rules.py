@@ -1,0 +1,234 @@
+"""Rules about single fields: where they look, and what is wrong with what they find there.
+
+Decides how a rule is written and how its faults read. Must not know any kind: the tables of rules do
+(`container_rules`, `volume_rules`, `pod_rules`).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.faults import Fault, field_path
+from kservec.core.object_meta import is_key, is_label_name, is_label_value, is_subdomain
+from kservec.core.paths import item_key
+from kservec.core.quantity import parse_quantity
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json, Path
+
+INVALID = Code(
+    "pod/invalid-value",
+    Severity.ERROR,
+    "a value in a pod that the API server refuses",
+    "The field takes less than its type does: a range of numbers, a form of text, or nothing at all beside some other "
+    "field. No schema says so; the API server checks it when the pod is applied.",
+)
+MISSING = Code(
+    "pod/missing-value",
+    Severity.ERROR,
+    "a value in a pod that must be there and is not",
+    "The API server demands the field where the object around it is written, or where another field has a certain "
+    "value.",
+)
+NOT_EXACTLY_ONE = Code(
+    "pod/not-exactly-one",
+    Severity.ERROR,
+    "more or fewer than one of several alternatives",
+    "A volume has one source, a probe one handler with a port, a variable a value or a source. Laying a service over a "
+    "runtime keeps both sides: use another name, or a runtime without the other alternative.",
+)
+REPEATED = Code(
+    "pod/repeated",
+    Severity.ERROR,
+    "two things of one name in a pod",
+    "Containers, volumes, ports, environment variables and mount paths must differ from each other. When a runtime, a "
+    "service and credentials are merged, two of them can bring the same one.",
+)
+
+Test: TypeAlias = "Callable[[str], object]"
+Check: TypeAlias = "Callable[[Json], Iterable[Wrong]]"
+
+
+class Wrong(NamedTuple):
+    """What is wrong at or below a value: `at` are the steps from there to the place."""
+
+    code: Code
+    message: str
+    at: Path = ()
+
+
+class Rule(NamedTuple):
+    """`where` is a dotted path from the value that rules are about; `[]` stands for every item of a list."""
+
+    where: str
+    check: Check
+
+
+def faults_of_rules(value: Json, rules: Iterable[Rule]) -> Iterator[Fault]:
+    """A fault for everything that is wrong by the rules, in their order. Paths are below the value."""
+    for rule in rules:
+        for path, node in places(value, rule.where.split(".")):
+            for wrong in rule.check(node):
+                at = (*path, *wrong.at)
+                yield Fault(wrong.code, at, f"{field_path(at)} {wrong.message}", help=HELP[wrong.code.slug])
+
+
+HELP = {
+    INVALID.slug: "correct the value",
+    MISSING.slug: "add it",
+    NOT_EXACTLY_ONE.slug: "leave exactly one",
+    REPEATED.slug: "leave one of the two",
+}
+
+
+def places(value: Json, steps: list[str]) -> Iterator[tuple[Path, Json]]:
+    """Every place that a dotted path leads to, with what is there. Nothing and null are no places."""
+    if value is None:
+        return
+    if not steps:
+        yield (), value
+        return
+    name = steps[0].removesuffix("[]")
+    child = value.get(name) if isinstance(value, dict) else None
+    if name == steps[0]:
+        for path, node in places(child, steps[1:]):
+            yield (name, *path), node
+    elif isinstance(child, list):
+        for i, item in enumerate(child):
+            key = item_key(item, name)
+            for path, node in places(item, steps[1:]):
+                yield (name, i if key is None else key, *path), node
+
+
+def takes(test: Test, expected: str) -> Check:
+    """The text must pass a test."""
+
+    def check(value: Json) -> Iterator[Wrong]:
+        if isinstance(value, str) and not test(value):
+            yield Wrong(INVALID, f'is "{value}", but must be {expected}')
+
+    return check
+
+
+def within(low: int, high: int | None = None) -> Check:
+    """The number must not be below `low`, nor above `high` if given."""
+    expected = f"{low} or more" if high is None else f"{low} to {high}"
+
+    def check(value: Json) -> Iterator[Wrong]:
+        if isinstance(value, int) and not (low <= value and (high is None or value <= high)):
+            yield Wrong(INVALID, f"is {value}, but must be {expected}")
+
+    return check
+
+
+def not_negative(value: Json) -> Iterator[Wrong]:
+    """The quantity must not be below zero."""
+    try:
+        negative = not isinstance(value, bool) and parse_quantity(value) < 0
+    except (ValueError, TypeError):  # the schema's business
+        return
+    if negative:
+        yield Wrong(INVALID, f"is {value}, but must not be below zero")
+
+
+def needs(*fields: str) -> Check:
+    """Each of the fields must be there, and not be empty."""
+
+    def check(value: Json) -> Iterator[Wrong]:
+        for name in fields:
+            if not value.get(name):
+                yield Wrong(MISSING, f"has no {name}")
+
+    return check
+
+
+def exactly_one(*fields: str) -> Check:
+    """One of the fields must be there, and no other of them."""
+
+    def check(value: Json) -> Iterator[Wrong]:
+        found = [name for name in fields if value.get(name) is not None]
+        if len(found) != 1:
+            yield Wrong(NOT_EXACTLY_ONE, f"has {' and '.join(found) or 'none'} of {', '.join(fields)}")
+
+    return check
+
+
+def unique(*fields: str) -> Check:
+    """No two items of the list may agree in all of the fields."""
+
+    def check(items: Json) -> Iterator[Wrong]:
+        keys = Counter(tuple(str(item.get(name) or "") for name in fields) for item in items if isinstance(item, dict))
+        for key, count in keys.items():
+            if count > 1:
+                yield Wrong(REPEATED, f"has {count} items with {' and '.join(fields)} {', '.join(key)}")
+
+    return check
+
+
+def forbids(excluded: str, when: Callable[[Json], object], reason: str) -> Check:
+    """A field that must not be there in a certain case."""
+
+    def check(value: Json) -> Iterator[Wrong]:
+        if value.get(excluded) is not None and when(value):
+            yield Wrong(INVALID, f"is not possible {reason}", (excluded,))
+
+    return check
+
+
+def keys_are(test: Test, expected: str) -> Check:
+    """Every key of the map must pass a test."""
+
+    def check(value: Json) -> Iterator[Wrong]:
+        for key in value if isinstance(value, dict) else ():
+            if not test(key):
+                yield Wrong(INVALID, f"is no valid key: it must be {expected}", (key,))
+
+    return check
+
+
+_is_word = re.compile(r"[-._a-zA-Z0-9]{1,253}").fullmatch
+_is_variable = re.compile(r"[ -<>-~]+").fullmatch
+_is_port_name = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?").fullmatch
+
+
+def is_address(text: str) -> bool:
+    """Whether the text is an IP address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_config_key(text: str) -> bool:
+    """Whether the text may be a key of a ConfigMap or Secret."""
+    return _is_word(text) is not None and text not in (".", "..") and not text.startswith("..")
+
+
+def is_below(text: str) -> bool:
+    """Whether the text is a relative path that does not leave its folder."""
+    return not text.startswith("/") and ".." not in text.split("/")
+
+
+AN_ADDRESS = takes(is_address, "an IP address")
+A_CONFIG_KEY = takes(is_config_key, "letters, digits, dashes, underscores and dots")
+A_KEY = takes(is_key, "a label key: letters, digits, dashes, underscores and dots, perhaps after a DNS name and a slash")
+A_LABEL = takes(is_label_name, "at most 63 lower-case letters, digits and dashes")
+A_LABEL_VALUE = takes(is_label_value, "at most 63 letters, digits, dashes, underscores and dots")
+A_PATH_BELOW = takes(is_below, "a relative path without ..")
+A_SUBDOMAIN = takes(is_subdomain, "a DNS name in lower-case letters")
+A_VARIABLE = takes(_is_variable, "printable ASCII without =")
+A_PREFIX = takes(lambda text: not text or _is_variable(text), "printable ASCII without =")
+
+
+def a_port(value: Json) -> Iterator[Wrong]:
+    """A port is a number, or the name of one."""
+    if isinstance(value, str):
+        yield from takes(_is_port_name, "at most 15 lower-case letters, digits and dashes, or a number")(value)
+    else:
+        yield from within(1, 65535)(value)

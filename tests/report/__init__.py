@@ -1,0 +1,1 @@
+"""Reports: the same findings in each format."""

@@ -1,0 +1,43 @@
+"""What is imported: `--version` needs next to nothing, and no command needs what it does not use."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = """
+import sys
+from kservec.__main__ import main
+sys.argv = ["kservec", *sys.argv[1:]]
+try:
+    status = main()
+except SystemExit as end:
+    status = end.code
+sys.stderr.write("\\n" + " ".join(sorted(sys.modules)))
+sys.exit(status)
+"""
+HEAVY = {"asyncio", "http.client", "httpx", "jinja2", "jsonschema", "requests", "rich", "urllib.request"}
+READERS = {"yaml", "pydantic", "jsonschema_rs", "kservec.api", "kservec.pipeline", "importlib.metadata"}
+SEED = "examples/services/fraud-detector.yaml"
+PLATFORM = ("--platform", "examples/platform")
+FORBIDDEN = {
+    ("--version",): {"click", "json", "pathlib"} | READERS | HEAVY,
+    ("--help",): READERS | HEAVY,
+    ("completion", "bash"): READERS | HEAVY,
+    ("schema", "InferenceService"): READERS - {"yaml", "jsonschema_rs"} | HEAVY,
+    ("build", SEED, *PLATFORM): {"ctypes", "kservec.io.tree_writer"} | HEAVY,
+}
+
+
+@pytest.mark.parametrize("arguments", FORBIDDEN, ids=" ".join)
+def test_a_command_imports_what_it_uses(arguments: tuple[str, ...]) -> None:
+    """No forbidden module is loaded by the end of the command."""
+    command = [sys.executable, "-c", PROGRAM, *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert loaded & FORBIDDEN[arguments] == set()
