@@ -14,6 +14,9 @@ from benchmarks.kustomizing import has_kubectl, kustomize_seconds
 from benchmarks.startup import starts
 
 COUNT = 1_000
+KUSTOMIZED = 300
+"""kustomize grows faster than its input: with so many services it is compared more strictly than with a thousand."""
+
 GROWTH = (2_000, 20_000)
 MEMORY = (1_000, 3_000)
 HEADER = ("measure", "value", "limit", "", "from")
@@ -46,9 +49,9 @@ def measures() -> Iterator[Measure]:
     yield Measure("compile / read and write alone", compile_seconds / floor_seconds, 3, each)
     yield memory()
     if has_kubectl():
-        seconds = kustomize_seconds(COUNT)
-        detail = f"{compile_seconds:.2f} over {seconds:.2f} s for {COUNT:,} services"
-        yield Measure("compile / kubectl kustomize", compile_seconds / seconds, 1 / 20, detail)
+        seconds, ours = kustomize_seconds(KUSTOMIZED), elsewhere("seconds", KUSTOMIZED)
+        detail = f"{ours:.2f} over {seconds:.2f} s for {KUSTOMIZED:,} services"
+        yield Measure("compile / kubectl kustomize", ours / seconds, 1 / 20, detail)
     few, many = (elsewhere("seconds", count) for count in GROWTH)
     yield Measure("10 times the services", many / few, 11, f"{many:.2f} over {few:.2f} s for {GROWTH[1]:,} services")
 

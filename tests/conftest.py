@@ -110,3 +110,21 @@ def bench_fixture(plugs) -> Callable[..., Bench]:
         return Bench(Env(plugs=plugs, schemas=Schemas(no_schema), platform=platform, cluster=cluster))
 
     return make
+
+
+@pytest.fixture(name="deployment", scope="session")
+def deployment_fixture() -> Callable[..., Any]:
+    """Makes a Deployment of a pod with one container, as `vectors/pods.yaml` describes it."""
+
+    def make(*, container: Any = None, containers: Any = (), deployment: Any = None, **pod: Any) -> dict[str, Any]:
+        labels = {"app": "churn"}
+        own = {"name": "kserve-container", "image": "scorer:1", **(container or {})}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [own, *containers], **pod}}
+        return {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "churn", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": labels}, "template": template, **(deployment or {})},
+        }
+
+    return make

@@ -120,6 +120,31 @@ def test_what_is_refused_by_name(arg: str, message: str) -> None:
     assert message in error.value.message
 
 
+@pytest.mark.parametrize(
+    "arg",
+    [
+        "{{.Name}}",
+        "{{ .Namespace}}{{.Name }}",
+        "<{{.Name}}>&+",
+        "\\{{.Name}}\n\t'\"",
+        "{ {{.Name}} }",
+        "é\u2028{{.Name}}",
+    ],
+)
+def test_names_are_filled_in_as_a_template_would(arg: str) -> None:
+    """Placeholders that only ask for names give the same whether or not the rest makes a template of the container."""
+    alone = render_container({"args": [arg, 1, None, True, {}, []]}, META)
+    beside = render_container({"args": [arg, 1, None, True, {}, []], "env": [{"name": "{{len .Name}}"}]}, META)
+    assert alone["args"] == beside["args"]
+
+
+@pytest.mark.parametrize("arg", ["{{{.Name}}", "{{{.Name}}}", "{{\n.Name}}", "{{.Name.x}}", "{{.Names}}"])
+def test_what_is_near_a_name_is_a_template(arg: str) -> None:
+    """What only looks like a placeholder for a name is read as a template, and fails as one."""
+    with pytest.raises(TemplateError):
+        render_container({"args": [arg]}, META)
+
+
 def test_values_go_raw_into_json() -> None:
     """A backslash in a value starts an escape when the container is read back, and a lone surrogate is replaced."""
     meta = {"name": "n", "labels": {"a": r"x\ty", "b": r"\ud800"}}

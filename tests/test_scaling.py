@@ -148,7 +148,7 @@ def utilization(name, percent):
                 utilization("cpu", 70),
                 utilization("memory", 60),
             ],
-            ["autoScaling.behavior"],
+            [],
         ),
     ],
 )
@@ -304,15 +304,41 @@ def test_numbers_of_the_autoscaler_section(text, expected):
     assert whole_number(text) == expected
 
 
-def test_keda_passes_over_policies(bench):
-    """What KServe drops of a behavior, and settings that KEDA does not know, are reported."""
-    behavior = {"scaleUp": {"stabilizationWindowSeconds": 5, "policies": []}, "scaleDown": {"selectPolicy": "Min"}}
-    _, found = keda_of(bench(), scaleTarget=5, autoScaling={"metrics": [external()], "behavior": behavior})
-    assert [d.message.split(" has")[0].removeprefix("spec.predictor.") for d in found] == [
-        "scaleTarget",
-        "autoScaling.behavior.scaleDown.selectPolicy",
-        "autoScaling.behavior.scaleUp.policies",
-    ]
+def test_keda_takes_the_whole_behavior(bench):
+    """Policies and what chooses among them reach KEDA too; a window that is not given comes from the platform."""
+    policies = [{"type": "Pods", "value": 1, "periodSeconds": 120}]
+    behavior = {"scaleUp": {"stabilizationWindowSeconds": 0, "policies": policies}, "scaleDown": {"selectPolicy": "Min"}}
+    b = bench(autoscaler={"scaleDownStabilizationWindowSeconds": "300"})
+    spec, found = keda_of(b, autoScaling={"metrics": [external()], "behavior": behavior})
+    assert spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"] == {
+        "scaleUp": behavior["scaleUp"],
+        "scaleDown": {"selectPolicy": "Min", "stabilizationWindowSeconds": 300},
+    }
+    assert not found
+
+
+@pytest.mark.parametrize("behavior", [None, {}])
+def test_hpa_without_behavior(bench, behavior):
+    """An HPA whose user says nothing about its behavior has none."""
+    spec, _ = hpa_of(bench(), autoScaling={"metrics": [], "behavior": behavior})
+    assert "behavior" not in spec
+
+
+def test_hpa_behavior(bench):
+    """An HPA scales as fast as its user says; a window of zero seconds is a window."""
+    behavior = {
+        "scaleDown": {"policies": [{"type": "Percent", "value": 10, "periodSeconds": 60}]},
+        "scaleUp": {"stabilizationWindowSeconds": 0},
+    }
+    spec, found = hpa_of(bench(), autoScaling={"metrics": [], "behavior": behavior})
+    assert spec["behavior"] == behavior
+    assert not found
+
+
+def test_keda_passes_over_single_metrics(bench):
+    """Settings that KEDA does not know are reported."""
+    _, found = keda_of(bench(), scaleTarget=5, autoScaling={"metrics": [external()]})
+    assert [d.message.split(" has")[0] for d in found] == ["spec.predictor.scaleTarget"]
 
 
 @pytest.mark.parametrize(

@@ -656,20 +656,20 @@ def test_defaults_leave_nonsense_alone(key: tuple[str, str]) -> None:
 
 def test_defaults_that_are_written_out() -> None:
     """Custom resources get every default but replicas; of built-in kinds only ports get their protocol."""
-    group = SCHEMAS.with_output_defaults(
+    group = SCHEMAS.as_stored(
         {"spec": {"leaderWorkerTemplate": {}}}, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"
     )
     assert group["spec"]["startupPolicy"] == "LeaderCreated"
     assert group["spec"]["leaderWorkerTemplate"]["size"] == 1
     assert "replicas" not in group["spec"]
     pod = {"containers": [{"name": "a", "ports": [{"containerPort": 80}]}], "volumes": [{"rbd": {"image": "x"}}]}
-    written = SCHEMAS.with_output_defaults({"spec": {"template": {"spec": pod}}}, "apps/v1", "Deployment")
+    written = SCHEMAS.as_stored({"spec": {"template": {"spec": pod}}}, "apps/v1", "Deployment")
     assert written["spec"]["template"]["spec"] == {
         "containers": [{"name": "a", "ports": [{"containerPort": 80, "protocol": "TCP"}]}],
         "volumes": [{"rbd": {"image": "x"}}],
     }
     unknown = {"spec": {"ports": [{}]}}
-    assert SCHEMAS.with_output_defaults(unknown, "example.com/v1", "Thing") is unknown
+    assert SCHEMAS.as_stored(unknown, "example.com/v1", "Thing") is unknown
 
 
 @pytest.mark.parametrize(

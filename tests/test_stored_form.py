@@ -7,50 +7,102 @@ from typing import Any
 
 import pytest
 
-from kservec.core.stored_form import stored_form
+from kservec.io.packaged import packaged_schemas
+
+SCHEMAS = packaged_schemas()
 
 
-def pod(**container: Any) -> dict[str, Any]:
-    """A Deployment with one container."""
-    return {"kind": "Deployment", "spec": {"template": {"spec": {"containers": [{"name": "a", **container}]}}}}
+def pod(**fields: Any) -> dict[str, Any]:
+    """A Deployment whose pods have these fields."""
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": {"spec": fields}}}
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    """A Deployment with one container, which has these fields."""
+    return pod(containers=[{"name": "a", **fields}])
+
+
+def claim(**spec: Any) -> dict[str, Any]:
+    """A PersistentVolume with this spec."""
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "spec": spec}
+
+
+def autoscaler(*metrics: Any) -> dict[str, Any]:
+    """A HorizontalPodAutoscaler with these metrics."""
+    return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "spec": {"metrics": list(metrics)}}
+
+
+def scaled_object(**metadata: Any) -> dict[str, Any]:
+    """A ScaledObject with one trigger, complete but for the metadata of the trigger."""
+    trigger = {"type": "cpu", "useCachedMetrics": False, "metadata": metadata}
+    return {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "spec": {"triggers": [trigger]}}
+
+
+def knative_service(**container: Any) -> Any:
+    """A Knative service with one container."""
+    template = {"spec": {"containerConcurrency": 0, "containers": [{"name": "a", **container}]}}
+    return {"apiVersion": "serving.knative.dev/v1", "kind": "Service", "spec": {"template": template}}
+
+
+def resources(**amounts: Any) -> dict[str, Any]:
+    """Resources of a container whose limits and requests are alike."""
+    return {"resources": {"limits": amounts, "requests": amounts}}
+
+
+def metric(quantity: str) -> dict[str, Any]:
+    """A metric of an autoscaler, with its target in both forms that are quantities."""
+    return {"type": "Pods", "pods": {"target": {"averageValue": quantity, "value": quantity}}}
+
+
+def own_resource(divisor: str) -> dict[str, Any]:
+    """A variable that is taken from the container's own resources."""
+    return {"name": "b", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": divisor}}}
+
+
+def cache(limit: str) -> dict[str, Any]:
+    """A volume in memory."""
+    return {"name": "a", "emptyDir": {"medium": "Memory", "sizeLimit": limit}}
 
 
 @pytest.mark.parametrize(
     ("written", "stored"),
     [
-        (pod(resources={"limits": {"nvidia.com/gpu": 1}}), pod(resources={"limits": {"nvidia.com/gpu": "1"}})),
-        (pod(resources={"requests": {"cpu": "0.1"}}), pod(resources={"requests": {"cpu": "100m"}})),
-        (pod(resources={"requests": {"memory": "1024Mi"}}), pod(resources={"requests": {"memory": "1Gi"}})),
-        (pod(resources={"requests": {"memory": "much"}}), pod(resources={"requests": {"memory": "much"}})),
-        (pod(env=[{"name": "b", "value": ""}]), pod(env=[{"name": "b"}])),
-        (pod(envFrom=[{"prefix": "", "secretRef": {"name": "b"}}]), pod(envFrom=[{"secretRef": {"name": "b"}}])),
-        (pod(securityContext={"privileged": False}), pod(securityContext={"privileged": False})),
+        (container(**resources(**{"nvidia.com/gpu": 1})), container(**resources(**{"nvidia.com/gpu": "1"}))),
+        (container(**resources(cpu="0.1")), container(**resources(cpu="100m"))),
+        (container(**resources(cpu="1000m")), container(**resources(cpu="1"))),
+        (container(**resources(memory="1024Mi")), container(**resources(memory="1Gi"))),
+        (container(**resources(memory="much")), container(**resources(memory="much"))),
+        (container(**resources(memory=True)), container(**resources(memory=True))),
+        (container(env=[own_resource("1000m")]), container(env=[own_resource("1")])),
+        (container(env=[{"name": "b", "value": ""}]), container(env=[{"name": "b"}])),
         (
-            {"spec": {"volumes": [{"name": "a", "emptyDir": {"sizeLimit": "2048Mi"}}]}},
-            {"spec": {"volumes": [{"name": "a", "emptyDir": {"sizeLimit": "2Gi"}}]}},
+            container(envFrom=[{"prefix": "", "secretRef": {"name": "b"}}]),
+            container(envFrom=[{"secretRef": {"name": "b"}}]),
         ),
+        (container(securityContext={"privileged": False}),) * 2,
         (
-            {"spec": {"volumes": [{"name": "a", "emptyDir": {}}]}},
-            {"spec": {"volumes": [{"name": "a", "emptyDir": {}}]}},
+            pod(initContainers=[{"name": "a", **resources(cpu="0.5")}]),
+            pod(initContainers=[{"name": "a", **resources(cpu="500m")}]),
         ),
-        (
-            {"spec": {"metrics": [{"resource": {"target": {"averageValue": "1000m"}}}]}},
-            {"spec": {"metrics": [{"resource": {"target": {"averageValue": "1"}}}]}},
-        ),
-        ({"spec": {"capacity": {"storage": "1024Gi"}}}, {"spec": {"capacity": {"storage": "1Ti"}}}),
-        ({"data": {"limits": "1000m", "empty": ""}}, {"data": {"limits": "1000m", "empty": ""}}),
-        ({"spec": {"template": {"spec": {"containerConcurrency": 0}}}},) * 2,
+        (pod(overhead={"cpu": "0.5"}), pod(overhead={"cpu": "500m"})),
+        (pod(volumes=[cache("2048Mi")]), pod(volumes=[cache("2Gi")])),
+        (pod(volumes=[{"name": "a", "emptyDir": {}}]),) * 2,
+        (autoscaler(metric("1000m")), autoscaler(metric("1"))),
+        (claim(capacity={"storage": "1024Gi"}), claim(capacity={"storage": "1Ti"})),
+        (knative_service(**resources(cpu="1000m")), knative_service(**resources(cpu="1"))),
+        (scaled_object(value="1000m"),) * 2,
+        ({"apiVersion": "v1", "kind": "ConfigMap", "data": {"limits": "1000m", "empty": ""}},) * 2,
+        ({"apiVersion": "example.com/v1", "kind": "Thing", "spec": {"limits": {"cpu": "1000m"}}},) * 2,
     ],
 )
 def test_stored_form(written: Any, stored: Any) -> None:
     """Quantities are canonical, empty fields of pods are gone, and nothing else changes."""
     before = copy.deepcopy(written)
-    assert stored_form(written) == stored
+    assert SCHEMAS.as_stored(written, written["apiVersion"], written["kind"]) == stored
     assert written == before
 
 
 def test_what_is_stored_as_it_is_is_not_copied() -> None:
     """An object that is in its stored form already is returned itself."""
-    value = pod(resources={"limits": {"cpu": "1"}}, env=[{"name": "a", "value": "b"}])
-    assert stored_form(value) is value
-    assert stored_form(stored_form(pod(resources={"limits": {"cpu": 1}}))) == pod(resources={"limits": {"cpu": "1"}})
+    value = container(**resources(cpu="1"), env=[{"name": "a", "value": "b"}])
+    assert SCHEMAS.as_stored(value, "apps/v1", "Deployment") is value

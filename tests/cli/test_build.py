@@ -165,7 +165,7 @@ def test_a_reader_that_goes_away_is_no_error(work: Path) -> None:
     many = "---\n".join(SERVICE.replace("fraud", f"fraud-{i}") for i in range(40))
     (work / "many.yaml").write_text(many)
     command = [*KSERVEC, "build", "many.yaml"]
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603 - our own program
         command, cwd=work, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None

@@ -15,11 +15,11 @@ from .cases import GOLDEN, Case, cases, committed, compiled, result
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAME = re.compile(r"(?P<prefix>isvc|localmodelcache|localmodelnamespacecache|trainedmodel|warn|note|err)(-[a-z0-9]+)+")
+NAME = re.compile(r"(?P<prefix>isvc|localmodel(namespace)?cache|trainedmodel|warn|note|err)(-[a-z0-9]+)+")
 WORST = {"warn": Severity.WARNING, "err": Severity.ERROR}
 """How bad the worst finding of a case is, by the first word of its name."""
 
-OWN_FILES = re.compile(r"case\.yaml|(input|platform)/.+|expect/.+\.yaml|diagnostics\.txt")
+OWN_FILES = re.compile(r"case\.yaml|(input|platform|previous)/.+|expect/.+\.yaml|diagnostics\.txt")
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
@@ -55,7 +55,7 @@ def unified(before: dict[str, bytes], after: dict[str, bytes]) -> Iterator[str]:
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_a_name_says_how_a_case_ends(case: Case) -> None:
-    """A case that is refused is called `err-`, one with a warning `warn-`, one with a note `note-` or after its kind."""
+    """A case that is refused is called `err-`, one with a warning `warn-`, one with a note `note-` or by kind."""
     named = NAME.fullmatch(case.name)
     assert named is not None
     worst = max((d.code.severity for d in compiled(case).diagnostics), default=Severity.NOTE)

@@ -147,8 +147,9 @@ def test_environment_is_set_once(case: Case) -> None:
 
 @pytest.mark.parametrize("case", COMPILED, ids=str)
 def test_urls_name_hosts_of_the_output(case: Case) -> None:
-    """A service's URL has the host of a route, an Ingress or a Service of the output."""
+    """A service's URL has the host of a route, an Ingress, a VirtualService or a Service of the output."""
     hosts = {h for r in kinds(case, "HTTPRoute") for h in r["spec"]["hostnames"]}
+    hosts |= {h for v in kinds(case, "VirtualService") for h in v["spec"]["hosts"]}
     hosts |= {rule["host"] for i in kinds(case, "Ingress") for rule in i["spec"]["rules"]}
     services = {f"{s['metadata']['name']}.{s['metadata']['namespace']}" for s in kinds(case, "Service")}
     for url in compiled(case).urls.values():

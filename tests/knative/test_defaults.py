@@ -44,25 +44,26 @@ def test_only_the_serving_container_is_probed(knative, predictor):
     assert "readinessProbe" not in server_of(outcome, "relay")
 
 
-@pytest.mark.parametrize("name", ["livenessProbe", "startupProbe"])
-def test_probes_without_a_port(knative, predictor, name):
+@pytest.mark.parametrize(("name", "port"), [("livenessProbe", {}), ("startupProbe", {"port": 0})])
+def test_probes_without_a_port(knative, predictor, name, port):
     """A probe of the serving container that names no port means that of requests."""
-    outcome = knative(predictor(server={"ports": [{"containerPort": 9000}], name: {"httpGet": {"path": "/"}}}))
+    probe = {"httpGet": {"path": "/", **port}}
+    outcome = knative(predictor(server={"ports": [{"containerPort": 9000}], name: probe}))
     assert server_of(outcome)[name]["httpGet"]["port"] == 9000
 
 
 @pytest.mark.parametrize(
-    ("further", "server", "serving", "port"),
+    ("further", "serving", "port"),
     [
-        ((), {}, "kserve-container", None),
-        ((RELAY,), {}, "kserve-container", 8080),
-        (({**RELAY, "name": "transformer-container"},), {}, "transformer-container", 8080),
-        (({**RELAY, "ports": [{"containerPort": 9000}]},), {}, "relay", 9000),
+        ((), "kserve-container", None),
+        ((RELAY,), "kserve-container", 8080),
+        (({**RELAY, "name": "transformer-container"},), "transformer-container", 8080),
+        (({**RELAY, "ports": [{"containerPort": 9000}]},), "relay", 9000),
     ],
 )
-def test_the_port_of_requests(knative, predictor, further, server, serving, port):
+def test_the_port_of_requests(knative, predictor, further, serving, port):
     """With one container Knative takes 8080; with several, one of them lists the port."""
-    outcome = knative(predictor(*further, server=server))
+    outcome = knative(predictor(*further))
     listed = {
         c["name"]: c["ports"][0]["containerPort"] for c in outcome.template()["spec"]["containers"] if "ports" in c
     }

@@ -160,3 +160,14 @@ def test_names_do_not_depend_on_the_order_of_keys():
 def test_all_traffic_without_a_canary():
     """The latest revision has everything."""
     assert traffic(None, "", tagged=False) == [{"latestRevision": True, "percent": 100}]
+
+
+@pytest.mark.parametrize(("longest", "tag", "named"), [(42, "false", True), (46, "true", False), (53, "false", False)])
+def test_long_names(knative, predictor, longest, tag, named):
+    """With its component, and with hash or tag, a name has 63 characters at most."""
+    annotations = {"serving.kserve.io/enable-tag-routing": tag}
+    for length, slugs in ((longest, []), (longest + 1, ["output/long-name", "exposure/invalid-domain"])):
+        metadata = {"name": "c" * length, "annotations": annotations}
+        outcome = knative(predictor(), metadata=metadata, names_revisions=named)
+        assert outcome.compilation.ok is not bool(slugs)
+        assert set(outcome.slugs) <= set(slugs)

@@ -33,7 +33,7 @@ class Hit(NamedTuple):
 def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[LocalCache]) -> Json:
     """An InferenceService with the labels and annotations of the cache that holds its model.
 
-    A service whose model is in no cache loses such keys where it has them; one without a storage URI is left alone.
+    One without a storage URI is left alone.
 
     Args:
         value: the defaulted InferenceService.
@@ -41,23 +41,27 @@ def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Loc
         caches: the local model caches of the cluster.
     """
     metadata = value["metadata"]
-    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    if not caches and KEYS.isdisjoint(labels) and KEYS.isdisjoint(annotations):
+    keys = (metadata.get("labels") or {}).keys() | (metadata.get("annotations") or {}).keys()
+    if not caches and KEYS.isdisjoint(keys):
         return value
     uri = storage_uri(parts_of(value.get("spec") or {})[0])
-    if uri is None:
-        return value
+    return value if uri is None else {**value, "metadata": with_cache(metadata, uri.uri, platform, caches)}
+
+
+def with_cache(metadata: Json, uri: str, platform: PlatformConfig, caches: Sequence[LocalCache]) -> Json:
+    """The metadata of a service with the labels and annotations of the cache that holds the model at a URI.
+
+    A service whose model is in no cache loses such keys where it has them.
+    """
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     hit = None
     if platform.local_model.enabled and DISABLE_LOCAL_MODEL not in annotations:
-        hit = _hit(uri.uri, annotations.get(NODE_GROUP), usable_by(caches, metadata.get("namespace") or "default"))
+        hit = _hit(uri, annotations.get(NODE_GROUP), usable_by(caches, metadata.get("namespace") or "default"))
     added_labels, added_annotations = _keys(hit) if hit is not None else ({}, {})
     return {
-        **value,
-        "metadata": {
-            **metadata,
-            "labels": {**_without_keys(labels), **added_labels},
-            "annotations": {**_without_keys(annotations), **added_annotations},
-        },
+        **metadata,
+        "labels": {**_without_keys(labels), **added_labels},
+        "annotations": {**_without_keys(annotations), **added_annotations},
     }
 
 

@@ -7,7 +7,6 @@ KServe: pkg/apis/serving/v1alpha1/trainedmodel_webhook.go; pkg/controller/v1alph
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
@@ -15,6 +14,7 @@ from kservec.core.intents import TrainedModelIntent
 from kservec.core.model_config import PulledModel
 from kservec.core.predictor import pulls_models
 from kservec.core.quantity import canonical, parse_quantity
+from kservec.core.records import evolve
 from kservec.core.registry import SchemeTrait
 from kservec.core.spelling import closest
 from kservec.core.tree import Layer, Origin, lookup
@@ -110,7 +110,8 @@ def attach_trained_models(
         own = waiting.get((unit.namespace, unit.name), []) if isinstance(unit.spec, InferenceService) else []
         judged = list(admit_to_service(own, unit)) if own else []
         found += judged
-        attached.append(unit if judged else replace(unit, intents=(*unit.intents, *map(intent_of, own))))
+        kept = [] if judged else own
+        attached.append(evolve(unit, intents=(*unit.intents, *map(intent_of, kept))) if kept else unit)
     known = {(ref.namespace, ref.name) for ref in services}
     for (namespace, parent), orphans in waiting.items():
         if (namespace, parent) not in known:

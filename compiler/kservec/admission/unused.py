@@ -7,12 +7,12 @@ way a service is exposed is reported by those.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.admission.subject import EXPLAINER, PREDICTOR, ROLES, TRANSFORMER, canaries_of, storage_uri
 from kservec.core.effects import NO_EFFECT
 from kservec.core.faults import field_path
+from kservec.core.records import evolve
 from kservec.core.tree import lookup
 from kservec.core.unit import Mode
 
@@ -135,4 +135,4 @@ def _check_discarded_model(subject: Subject) -> Iterator[Diagnostic]:
         MODEL_PATH,
         f"keep one of model and {framework}",
     )
-    yield replace(finding, span=subject.source.document.span(MODEL_PATH))
+    yield evolve(finding, span=subject.source.document.span(MODEL_PATH))

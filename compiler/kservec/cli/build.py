@@ -24,11 +24,22 @@ UNCHANGED = "up to date"
 
 @click.command()
 @paths_argument
-@click.option("--output", "-o", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Write the rendered tree into this folder, all of it or nothing.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the rendered tree into this folder, all of it or nothing.",
+)
 @click.option("--stdout", "to_stdout", is_flag=True, help="Write one stream of documents to standard output.")
-@click.option("--layout", "shape", type=click.Choice(LAYOUTS), default=TREE, show_default=True,
-              help="What --output writes: a file for each object, or a single one.")
+@click.option(
+    "--layout",
+    "shape",
+    type=click.Choice(LAYOUTS),
+    default=TREE,
+    show_default=True,
+    help="What --output writes: a file for each object, or a single one.",
+)
 @click.option("--force", is_flag=True, help="Overwrite files of the tree that were edited by hand.")
 @target_options
 @revision_options

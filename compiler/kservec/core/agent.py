@@ -6,7 +6,6 @@ KServe: pkg/webhook/admission/pod/agent_injector.go, InjectAgent
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core import payload_logging
@@ -28,6 +27,7 @@ from kservec.core.names import (
 )
 from kservec.core.queue_proxy import forwarding_to_agent, queue_proxy
 from kservec.core.readiness import ROOT, probe_path, probe_text
+from kservec.core.records import evolve
 from kservec.core.tree import Layer, Layers, Tree
 from kservec.core.unit import Mode, finding
 
@@ -241,7 +241,7 @@ def with_model_volumes(pod: Tree, unit: Unit, origin: Origin) -> Tree:
     readers = (AGENT_CONTAINER,) if server is None else (AGENT_CONTAINER, KSERVE_CONTAINER)
     if server is not None and any(m["mountPath"] == MODEL_PATH for m in server.get("volumeMounts") or ()):
         taken = path_taken(pod, KSERVE_CONTAINER, MODEL_PATH, origin, unit.ref)
-        raise Reject(replace(taken, help=OWN_VOLUME))
+        raise Reject(evolve(taken, help=OWN_VOLUME))
     pod = add_volume(pod, {"name": MODEL_VOLUME, "emptyDir": {}}, origin)
     pod = add_mounts(pod, readers, mount(MODEL_VOLUME, MODEL_PATH), origin, unit.ref)
     pod = add_volume(pod, {"name": CONFIG_VOLUME, "configMap": {"name": model_config_name(unit.name)}}, origin)

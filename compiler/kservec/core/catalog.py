@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kservec.core.strategic import omit_empty
 from kservec.core.tree import Layer, Origin
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Span
     from kservec.core.source import Document
-    from kservec.core.tree import Path
+    from kservec.core.tree import Json, Path
     from kservec.spec.clusterstoragecontainer import StorageContainerSpec
     from kservec.spec.servingruntime import ServingRuntimeSpec
 
@@ -71,7 +72,7 @@ class Runtime:
         return Origin(Layer.RUNTIME, self.name, self.document, path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StorageContainer:
     """One ClusterStorageContainer."""
 
@@ -90,12 +91,17 @@ class StorageContainer:
             for f in self.spec.supported_uri_formats
         )
 
-    @property
+    @cached_property
+    def container(self) -> Json:
+        """The container without empty fields."""
+        return omit_empty(self.spec.container)
+
+    @cached_property
     def downloads_at_start(self) -> bool:
         """Whether it runs as an init container and is not switched off."""
         return not self.disabled and self.spec.workload_type == INIT_CONTAINER
 
-    @property
+    @cached_property
     def downloads_to_nodes(self) -> bool:
         """Whether it brings copies of models onto nodes and is not switched off."""
         return not self.disabled and self.spec.workload_type == LOCAL_MODEL_JOB

@@ -24,9 +24,9 @@ KServe: pkg/credentials/service_account_credentials.go, CreateStorageSpecSecretE
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Secret:
-    """A Secret by shape. `settings` holds the plain values KServe copies, by key; never a secret one.
+    """A Secret by shape, equal to itself only. `settings` holds the plain values KServe copies; never a secret one.
 
     Which keys those are is the plugs' knowledge (`Plugs.secret_settings`); one that is in `keys` but not in `settings`
     has an unknown value. `entries` are the keys whose content is a JSON object of texts, reduced to `ENTRY_FIELDS`;

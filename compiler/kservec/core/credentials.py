@@ -8,15 +8,17 @@ KServe: pkg/credentials/service_account_credentials.go
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.cluster import ServiceAccount
 from kservec.core.containers import find
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kservec.core.cluster import Secret, ServiceAccount
+    from kservec.core.cluster import Secret
     from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.env import Env
     from kservec.core.registry import Credential, Grant
@@ -113,8 +115,11 @@ def equip(container: Json, account_name: str, holder: Holder, env: Env) -> Equip
     """
     namespace = holder.namespace
     account = env.cluster.service_accounts.get((namespace, account_name or DEFAULT_ACCOUNT))
+    found = () if account is not None else undeclared(account_name, holder)
     if account is None:
-        return Equipped(container, (), undeclared(account_name, holder))
+        if named_secret(holder, env) is None:
+            return Equipped(container, (), found)
+        account = ServiceAccount(namespace=namespace, name=account_name or DEFAULT_ACCOUNT)
     equipped = Equipped(container)
     for kind in env.plugs.account_credentials:
         if kind.from_account is not None and kind.account_annotation in account.annotations:
@@ -122,7 +127,7 @@ def equip(container: Json, account_name: str, holder: Holder, env: Env) -> Equip
     grants = grants_of(secrets_of(account, holder, env), holder, env)
     for _, kind, grant in grants:
         equipped = granted(equipped, kind, grant)
-    return equipped._replace(diagnostics=overlaps(grants, holder)) if len(grants) > 1 else equipped
+    return equipped._replace(diagnostics=(*found, *(overlaps(grants, holder) if len(grants) > 1 else ())))
 
 
 def grants_of(secrets: list[Secret], holder: Holder, env: Env) -> list[tuple[str, Credential, Grant]]:
@@ -133,12 +138,19 @@ def grants_of(secrets: list[Secret], holder: Holder, env: Env) -> list[tuple[str
     """
     found = []
     for secret in secrets:
-        kind = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None)
-        if kind is not None:
-            found.append((secret.name, kind, kind.grant(secret, env)))
+        given = grant_of(secret, env)
+        if given is not None:
+            found.append((secret.name, *given))
         elif not secret.complete:
             raise Reject(unknown_kind(secret, holder))
     return found
+
+
+@lru_cache(maxsize=1024)
+def grant_of(secret: Secret, env: Env) -> tuple[Credential, Grant] | None:
+    """The kind of a Secret and what it gives to everybody who has it; None if it is of no known kind."""
+    kind = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None)
+    return None if kind is None else (kind, kind.grant(secret, env))
 
 
 def secrets_of(account: ServiceAccount, holder: Holder, env: Env) -> list[Secret]:

@@ -38,6 +38,7 @@ NO_VALUE = "<no value>"
 """What a Go template writes for a label that is not there."""
 
 MAX_HOST = 253
+MAX_PART = 63
 
 INVALID_DOMAIN = Code(
     "exposure/invalid-domain",
@@ -75,6 +76,7 @@ class Owner(NamedTuple):
         return cls(unit.namespace, component.labels.value, component.annotations.value)
 
 
+@lru_cache(maxsize=8)
 def checked_ingress(platform: PlatformConfig) -> Ingress:
     """The `ingress` section, checked as KServe's controller does before it looks at any component.
 
@@ -213,7 +215,7 @@ def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: st
     section = platform.texts.get(SECTION)
     template = platform.ingress.domain_template or DEFAULT_TEMPLATE
     domain = platform.ingress.ingress_domain or DEFAULT_DOMAIN
-    path, help_text = ("metadata", "name"), f"choose other names; the template is {template}"
+    path, help_text = ("metadata", "name"), f"choose {shorter_names(unit, rendered)}; the template is {template}"
     span = unit.source.span(*path)
     if NO_VALUE in rendered:
         span = unit.source.span("metadata")
@@ -229,6 +231,15 @@ def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: st
         related=((section.span, "domainTemplate is set here"),) if section is not None and elsewhere else (),
         subject=unit.ref,
     )
+
+
+def shorter_names(unit: Unit, rendered: str) -> str:
+    """Which names to choose instead, as far as it can be said: one so short that the host's longest part fits."""
+    part = max(rendered.split("."), key=len)
+    fitting = len(unit.name) + MAX_PART - len(part)
+    if len(part) <= MAX_PART or unit.name not in part or fitting < 1:
+        return "other names"
+    return f"a name of {fitting} characters or less, or another namespace"
 
 
 def blames_template(template: str, domain: str, rendered: str) -> bool:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Env:
-    """Platform, catalog, cluster, plugs, and the addresses of the services of this run.
+    """Platform, catalog, cluster, plugs, and the addresses of the services of this run. Each is equal to itself only.
 
     `previous` are objects of the last build. `names_revisions`: revisions of Knative services get names that follow
     from their content; else Knative numbers them, as under KServe.

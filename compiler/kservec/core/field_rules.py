@@ -9,14 +9,14 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.faults import Fault, field_path
 from kservec.core.object_meta import is_key, is_label_name, is_label_value, is_subdomain
-from kservec.core.paths import item_key
-from kservec.core.quantity import parse_quantity
+from kservec.core.paths import field_of, item_key
+from kservec.core.quantity import compare
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
@@ -54,6 +54,9 @@ Test: TypeAlias = "Callable[[str], object]"
 Check: TypeAlias = "Callable[[Json], Iterable[Wrong]]"
 
 
+ITEMS = "[]"
+
+
 class Wrong(NamedTuple):
     """What is wrong at or below a value: `at` are the steps from there to the place."""
 
@@ -69,13 +72,60 @@ class Rule(NamedTuple):
     check: Check
 
 
-def faults_of_rules(value: Json, rules: Iterable[Rule]) -> Iterator[Fault]:
-    """A fault for everything that is wrong by the rules, in their order. Paths are below the value."""
-    for rule in rules:
-        for path, node in places(value, rule.where.split(".")):
-            for wrong in rule.check(node):
-                at = (*path, *wrong.at)
-                yield Fault(wrong.code, at, f"{field_path(at)} {wrong.message}", help=HELP[wrong.code.slug])
+class Branch(NamedTuple):
+    """Rules by the fields of a value: its own checks, the rules below each field, and those of a list's items."""
+
+    checks: tuple[Check, ...]
+    fields: Mapping[str, Branch]
+    items: Branch | None
+
+
+def tree_of(rules: Iterable[Rule]) -> Branch:
+    """The rules of a table by field, so that one walk of a value comes by all places that they speak of."""
+    return _branch([(_steps(rule.where), rule.check) for rule in rules])
+
+
+def _branch(rules: Iterable[tuple[tuple[str, ...], Check]]) -> Branch:
+    below: dict[str, list[tuple[tuple[str, ...], Check]]] = {}
+    for steps, check in rules:
+        if steps:
+            below.setdefault(steps[0], []).append((steps[1:], check))
+    fields = {step: _branch(group) for step, group in below.items()}
+    return Branch(tuple(check for steps, check in rules if not steps), fields, fields.get(ITEMS))
+
+
+def _steps(where: str) -> tuple[str, ...]:
+    return tuple(where.replace(ITEMS, f".{ITEMS}").split(".")) if where else ()
+
+
+def faults_of_rules(value: Json, rules: Branch, base: Path = ()) -> Iterator[Fault]:
+    """A fault for everything that is wrong by the rules. `base` is the path of the value."""
+    for wrong in _wrongs(value, rules, field_of(base)):
+        at = (*base, *wrong.at)
+        yield Fault(wrong.code, at, f"{field_path(at)} {wrong.message}", help=HELP[wrong.code.slug])
+
+
+def _wrongs(value: Json, rules: Branch, field_name: str) -> list[Wrong]:
+    """What is wrong at or below a value, which `field_name` holds. Null is as good as nothing."""
+    found: list[Wrong] = []
+    for check in rules.checks:
+        found += check(value)
+    if value.__class__ is dict:
+        for name, child in value.items():
+            below = rules.fields.get(name)
+            if below is not None and child is not None:
+                for wrong in _wrongs(child, below, name):
+                    found.append(_moved(wrong, name))
+    elif value.__class__ is list and rules.items is not None:
+        for i, item in enumerate(value):
+            for wrong in _wrongs(item, rules.items, "") if item is not None else ():
+                key = item_key(item, field_name)
+                found.append(_moved(wrong, i if key is None else key))
+    return found
+
+
+def _moved(wrong: Wrong, step: str | int) -> Wrong:
+    return wrong._replace(at=(step, *wrong.at))
 
 
 HELP = {
@@ -86,31 +136,13 @@ HELP = {
 }
 
 
-def places(value: Json, steps: list[str]) -> Iterator[tuple[Path, Json]]:
-    """Every place that a dotted path leads to, with what is there. Nothing and null are no places."""
-    if value is None:
-        return
-    if not steps:
-        yield (), value
-        return
-    name = steps[0].removesuffix("[]")
-    child = value.get(name) if isinstance(value, dict) else None
-    if name == steps[0]:
-        for path, node in places(child, steps[1:]):
-            yield (name, *path), node
-    elif isinstance(child, list):
-        for i, item in enumerate(child):
-            key = item_key(item, name)
-            for path, node in places(item, steps[1:]):
-                yield (name, i if key is None else key, *path), node
-
-
 def takes(test: Test, expected: str) -> Check:
     """The text must pass a test."""
 
-    def check(value: Json) -> Iterator[Wrong]:
-        if isinstance(value, str) and not test(value):
-            yield Wrong(INVALID, f'is "{value}", but must be {expected}')
+    def check(value: Json) -> Iterable[Wrong]:
+        if not isinstance(value, str) or test(value):
+            return ()
+        return (Wrong(INVALID, f'is "{value}", but must be {expected}'),)
 
     return check
 
@@ -119,30 +151,28 @@ def within(low: int, high: int | None = None) -> Check:
     """The number must not be below `low`, nor above `high` if given."""
     expected = f"{low} or more" if high is None else f"{low} to {high}"
 
-    def check(value: Json) -> Iterator[Wrong]:
-        if isinstance(value, int) and not (low <= value and (high is None or value <= high)):
-            yield Wrong(INVALID, f"is {value}, but must be {expected}")
+    def check(value: Json) -> Iterable[Wrong]:
+        if not isinstance(value, int) or (low <= value and (high is None or value <= high)):
+            return ()
+        return (Wrong(INVALID, f"is {value}, but must be {expected}"),)
 
     return check
 
 
-def not_negative(value: Json) -> Iterator[Wrong]:
+def not_negative(value: Json) -> Iterable[Wrong]:
     """The quantity must not be below zero."""
     try:
-        negative = not isinstance(value, bool) and parse_quantity(value) < 0
+        negative = compare(value, "0") < 0
     except (ValueError, TypeError):  # the schema's business
-        return
-    if negative:
-        yield Wrong(INVALID, f"is {value}, but must not be below zero")
+        return ()
+    return (Wrong(INVALID, f"is {value}, but must not be below zero"),) if negative else ()
 
 
 def needs(*fields: str) -> Check:
     """Each of the fields must be there, and not be empty."""
 
-    def check(value: Json) -> Iterator[Wrong]:
-        for name in fields:
-            if not value.get(name):
-                yield Wrong(MISSING, f"has no {name}")
+    def check(value: Json) -> Iterable[Wrong]:
+        return [Wrong(MISSING, f"has no {name}") for name in fields if not value.get(name)]
 
     return check
 
@@ -150,10 +180,11 @@ def needs(*fields: str) -> Check:
 def exactly_one(*fields: str) -> Check:
     """One of the fields must be there, and no other of them."""
 
-    def check(value: Json) -> Iterator[Wrong]:
+    def check(value: Json) -> Iterable[Wrong]:
         found = [name for name in fields if value.get(name) is not None]
-        if len(found) != 1:
-            yield Wrong(NOT_EXACTLY_ONE, f"has {' and '.join(found) or 'none'} of {', '.join(fields)}")
+        if len(found) == 1:
+            return ()
+        return (Wrong(NOT_EXACTLY_ONE, f"has {' and '.join(found) or 'none'} of {', '.join(fields)}"),)
 
     return check
 
@@ -173,9 +204,10 @@ def unique(*fields: str) -> Check:
 def forbids(excluded: str, when: Callable[[Json], object], reason: str) -> Check:
     """A field that must not be there in a certain case."""
 
-    def check(value: Json) -> Iterator[Wrong]:
-        if value.get(excluded) is not None and when(value):
-            yield Wrong(INVALID, f"is not possible {reason}", (excluded,))
+    def check(value: Json) -> Iterable[Wrong]:
+        if value.get(excluded) is None or not when(value):
+            return ()
+        return (Wrong(INVALID, f"is not possible {reason}", (excluded,)),)
 
     return check
 
@@ -217,7 +249,7 @@ def is_below(text: str) -> bool:
 
 AN_ADDRESS = takes(is_address, "an IP address")
 A_CONFIG_KEY = takes(is_config_key, "letters, digits, dashes, underscores and dots")
-A_KEY = takes(is_key, "a label key: letters, digits, dashes, underscores and dots, perhaps after a DNS name and a slash")
+A_KEY = takes(is_key, "a label key: letters, digits, dashes, underscores and dots, with or without a domain and slash")
 A_LABEL = takes(is_label_name, "at most 63 lower-case letters, digits and dashes")
 A_LABEL_VALUE = takes(is_label_value, "at most 63 letters, digits, dashes, underscores and dots")
 A_PATH_BELOW = takes(is_below, "a relative path without ..")

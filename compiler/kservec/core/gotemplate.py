@@ -52,12 +52,14 @@ class Options:
     """How a template is executed.
 
     `functions` are added to Go's own. `is_html`: escape what actions write, as html/template does in plain text.
-    `missing_key_fails`: a map without the key is an error (Go's option `missingkey=error`).
+    `missing_key_fails`: a map without the key is an error (Go's option `missingkey=error`). `no_value`: what plain text
+    gets for one.
     """
 
     functions: Functions = field(default_factory=dict)
     is_html: bool = False
     missing_key_fails: bool = False
+    no_value: str = "<no value>"
 
 
 TEXT: Final = Options()
@@ -148,7 +150,7 @@ class _Run:
     def written(self, pipe: Pipe, value: Value) -> str:
         """The output of a value."""
         if not self.options.is_html:
-            return "<no value>" if isinstance(value, NoValue) or value is None else text_of(value)
+            return self.options.no_value if isinstance(value, NoValue) or value is None else text_of(value)
         last = pipe.commands[-1][0]
         if isinstance(last, Function) and last.name == "html":
             return text_of(value) if isinstance(value, str) else ""

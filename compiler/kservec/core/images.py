@@ -14,12 +14,17 @@ CPU_BUILDS = ("vllmserver",)
 """Servers whose CPU build is a sibling image named `-cpu`."""
 
 
+def is_pinned(image: str) -> bool:
+    """Whether an image is pinned by its digest."""
+    return "@sha256:" in image
+
+
 def tagged_image(image: str, version: str | None, server: str, *, gpu: bool) -> str:
     """The image with the tag that the runtime version, or the server on this hardware, calls for.
 
     An image pinned by digest stays as it is. `reg:5000/img` has no tag: the version is appended.
     """
-    if "@sha256:" in image:
+    if is_pinned(image):
         return image
     tag = TAG.search(image)
     if version is not None:

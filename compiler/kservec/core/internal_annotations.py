@@ -8,7 +8,6 @@ KServe: pkg/constants/constants.go; components/component.go; components/predicto
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.intents import (
@@ -21,6 +20,7 @@ from kservec.core.intents import (
     ScaleIntent,
 )
 from kservec.core.names import AUTOSCALER_CLASS, INTERNAL, MODEL_PATH, READ_ONLY
+from kservec.core.records import evolve
 from kservec.spec.inferenceservice import Batcher, Logger
 
 if TYPE_CHECKING:
@@ -37,19 +37,21 @@ def settled(component: Component) -> Component:
     """The component with its intents as its final annotations leave them: class of scaler, read-only mounts."""
     annotations = component.annotations.value
     scaler, read_only = annotations.get(AUTOSCALER_CLASS, ""), annotations.get(READ_ONLY) != "false"
-    intents: list[Intent] = []
-    for intent in component.intents:
-        match intent:
-            case ScaleIntent() if scaler:
-                intents.append(replace(intent, scaler=scaler))
-            case ModelIntent() if not read_only:
-                intents.append(replace(intent, read_only=False))
-            case _:
-                intents.append(intent)
-    changed = replace(component, intents=tuple(intents))
-    if any(key.startswith(INTERNAL) for key in annotations):
-        return with_announced(changed)
-    return changed
+    if scaler or not read_only:
+        intents = tuple(settled_intent(i, scaler, read_only=read_only) for i in component.intents)
+        component = evolve(component, intents=intents)
+    return with_announced(component) if any(key.startswith(INTERNAL) for key in annotations) else component
+
+
+def settled_intent(intent: Intent, scaler: str, *, read_only: bool) -> Intent:
+    """An intent as the annotations of its component leave it."""
+    match intent:
+        case ScaleIntent() if scaler:
+            return evolve(intent, scaler=scaler)
+        case ModelIntent() if not read_only:
+            return evolve(intent, read_only=False)
+        case _:
+            return intent
 
 
 def with_announced(component: Component) -> Component:
@@ -60,7 +62,7 @@ def with_announced(component: Component) -> Component:
     found = component.annotations.origin((INTERNAL + min(written),))
     kept = [i for i in component.intents if not isinstance(i, BusIntent) or (isinstance(i, ModelIntent) and i.several)]
     asked = understood(component, said, found[0]) if found is not None else iter(())
-    return replace(component, intents=(*kept, *asked))
+    return evolve(component, intents=(*kept, *asked))
 
 
 BusIntent = (LoggerIntent, BatcherIntent, PullerIntent, ModelIntent)
@@ -97,6 +99,6 @@ def understood(component: Component, said: Announced, origin: Origin) -> Iterato
         single = next((i for i in component.peek(ModelIntent) if not i.several), None)
         model = single or ModelIntent(origin=origin, sources=())
         uri = said["storage-initializer-sourceuri"]
-        yield replace(model, sources=(ModelSource(uri=uri, mount_path=MODEL_PATH, origin=model.origin),))
+        yield evolve(model, sources=(ModelSource(uri=uri, mount_path=MODEL_PATH, origin=model.origin),))
     if "agent" in said:
         yield PullerIntent(origin=origin)

@@ -108,7 +108,8 @@ def demands(pod: Json) -> Iterator[Demand]:
     """Every setting that the spec of a revision needs, each once a place."""
     for name, feature in POD_FIELDS.items():
         if pod.get(name):
-            yield Demand(FEATURES, feature, (name,))
+            at: Path = (name, pod[name][0]["name"]) if name == "initContainers" else (name,)
+            yield Demand(FEATURES, feature, at)
     if len(pod["containers"]) > 1:
         yield Demand(FEATURES, "multi-container", ("containers",))
     for volume in pod.get("volumes") or ():

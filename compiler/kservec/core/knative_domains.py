@@ -72,7 +72,7 @@ def component_host(unit: Unit, component: Component, platform: PlatformConfig) -
     try:
         rendered = render_text(template, {**values, "Domain": domain})
     except TemplateError as error:
-        raise Reject(broken(NETWORK_CONFIG, f"{TEMPLATE_KEYS[0]}: {error}")) from None
+        raise Reject(broken(platform, NETWORK_CONFIG, f"{TEMPLATE_KEYS[0]}: {error}")) from None
     if reason := host_fault(rendered):
         message = f"the host name {rendered!r} of {component.name} {reason}"
         hint = f"choose other names, or correct Knative's {DOMAIN_CONFIG} and {NETWORK_CONFIG}"
@@ -105,22 +105,22 @@ def domains(platform: PlatformConfig) -> tuple[Domain, ...]:
     config = platform.knative.get(DOMAIN_CONFIG)
     if config is None:
         return (Domain(platform.ingress.ingress_domain or DEFAULT_DOMAIN),)
-    read = tuple(Domain(name, selector(name, text)) for name, text in sorted(config.items()))
+    selectors = {name: selector(text) for name, text in sorted(config.items())}
+    for name, labels in selectors.items():
+        if labels is None:
+            raise Reject(broken(platform, DOMAIN_CONFIG, f"the value of {name} is no YAML with a selector"))
+    read = tuple(Domain(name, labels or ()) for name, labels in selectors.items())
     return read if any(not d.selector for d in read) else (*read, Domain(f"svc.{platform.cluster_domain}"))
 
 
 @lru_cache(maxsize=64)
-def selector(domain: str, text: str) -> tuple[tuple[str, str], ...]:
-    """The labels that a value of `config-domain` asks for.
-
-    Raises:
-        Reject: it is no YAML with a `selector`.
-    """
+def selector(text: str) -> tuple[tuple[str, str], ...] | None:
+    """The labels that a value of `config-domain` asks for; None if it is no YAML with a `selector`."""
     documents, found = parse(text.encode(), DOMAIN_CONFIG)
     value = documents[0].value if documents and not found else {}
     labels = value.get("selector") or {} if isinstance(value, dict) else None
     if found or not isinstance(labels, dict):
-        raise Reject(broken(DOMAIN_CONFIG, f"the value of {domain} is no YAML with a selector"))
+        return None
     return tuple((key, str(label)) for key, label in labels.items())
 
 
@@ -162,11 +162,11 @@ def undeclared_domain(platform: PlatformConfig) -> tuple[Diagnostic, ...]:
     )
 
 
-def broken(config: str, reason: str) -> Diagnostic:
+def broken(platform: PlatformConfig, config: str, reason: str) -> Diagnostic:
     """The error about one of Knative's config maps."""
     return Diagnostic(
         code=BROKEN_CONFIG,
         message=f"{config}: {reason}",
-        span=None,
+        span=platform.knative_spans.get(config),
         help=f"correct the ConfigMap {config} of namespace knative-serving",
     )

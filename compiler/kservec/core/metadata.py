@@ -6,6 +6,7 @@ pkg/apis/serving/v1beta1/configmap.go, NewInferenceServicesConfig
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.names import (
@@ -28,12 +29,14 @@ OWN_PREFIX = "kservec.dev/"
 """Annotations that speak to the compiler; they never reach an object."""
 
 
+@lru_cache(maxsize=8)
 def disallowed_annotations(platform: PlatformConfig) -> tuple[str, ...]:
     """Annotations that KServe keeps to itself; none where its configuration has no `inferenceService` section."""
     section = platform.inference_service
     return (*DISALLOWED_ANNOTATIONS, *section.service_annotation_disallowed_list) if section else ()
 
 
+@lru_cache(maxsize=8)
 def disallowed_labels(platform: PlatformConfig) -> tuple[str, ...]:
     """Labels that KServe keeps from routes and revisions; none without an `inferenceService` section."""
     section = platform.inference_service

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
@@ -77,9 +78,9 @@ def metadata_faults(metadata: Json, path: Path = ("metadata",), *, takes_any_nam
     """
     if not isinstance(metadata, dict):
         return []
-    faults = _name_faults(metadata, path, _is_path_segment if takes_any_name else _is_subdomain)
+    faults = _name_faults(metadata, path, _is_path_segment if takes_any_name else is_subdomain)
     namespace = metadata.get("namespace")
-    if isinstance(namespace, str) and namespace and not _is_label_name(namespace):
+    if isinstance(namespace, str) and namespace and not is_label_name(namespace):
         hint = "lower-case letters, digits and dashes, a letter or digit at both ends, at most 63"
         faults.append(_malformed(INVALID_NAME, (*path, "namespace"), namespace, hint))
     return faults + label_faults(metadata, path)
@@ -92,7 +93,7 @@ def label_faults(metadata: dict[str, Json], path: Path) -> list[Fault]:
     for key, value in labels.items() if isinstance(labels, dict) else ():
         if not is_key(key):
             faults.append(_bad_key((*path, "labels", key), key))
-        if isinstance(value, str) and not _is_label_value(value):
+        if isinstance(value, str) and not is_label_value(value):
             hint = "at most 63 letters, digits, dashes, underscores and dots; free text belongs into an annotation"
             faults.append(_malformed(INVALID_LABEL, (*path, "labels", key), value, hint))
     annotations = metadata.get("annotations")
@@ -101,12 +102,32 @@ def label_faults(metadata: dict[str, Json], path: Path) -> list[Fault]:
     return faults
 
 
+# The objects of a fleet have few keys and values, and all objects of a service share its name: each is judged once.
+@lru_cache(maxsize=1024)
 def is_key(key: str) -> bool:
     """Whether the text may be the key of a label."""
     return _is_key(key) is not None and len(key.rpartition("/")[0]) <= MAX_NAME
 
 
-def _name_faults(metadata: dict[str, Json], path: Path, is_name: Callable[[str], re.Match[str] | None]) -> list[Fault]:
+@lru_cache(maxsize=1024)
+def is_subdomain(text: str) -> bool:
+    """Whether the text may be the name of most objects."""
+    return len(text) <= MAX_NAME and _is_subdomain(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def is_label_name(text: str) -> bool:
+    """Whether the text may be one part of a DNS name, as namespaces and containers are."""
+    return _is_label_name(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def is_label_value(text: str) -> bool:
+    """Whether the text may be the value of a label."""
+    return _is_label_value(text) is not None
+
+
+def _name_faults(metadata: dict[str, Json], path: Path, is_name: Callable[[str], object]) -> list[Fault]:
     name = metadata.get("name")
     if isinstance(name, str) and name:
         if len(name) <= MAX_NAME and is_name(name):

@@ -31,7 +31,15 @@ LONG_SERVICE_NAME = Code(
     "output/long-name",
     Severity.ERROR,
     "a generated name is too long",
-    "A Service is a DNS name: at most 63 characters, the component's suffix included. Shorten the name of the service.",
+    "A Service is a DNS name: at most 63 characters, the component's suffix included. So is a revision of a Knative "
+    "service, with the hash of its content, and a tagged one, with the tag before it. Shorten the name of the service.",
+)
+UNNAMED_PORT = Code(
+    "output/unnamed-port",
+    Severity.ERROR,
+    "a Service with several ports, of which one has no name",
+    "The ports of the container that serves become those of its Service, with their names. A Service with more than "
+    "one port needs a name for each.",
 )
 ROLLOUT = Code(
     "output/rollout-number",
@@ -69,6 +77,13 @@ def template_faults(template: Json) -> Iterator[Fault]:
 def rollout_faults(strategy: Json) -> Iterator[Fault]:
     """Rollout numbers that are text, or both zero."""
     numbers = strategy.get("rollingUpdate") or {}
+    if numbers and strategy.get("type") == "Recreate":
+        message = "rollingUpdate is not possible with the type Recreate"
+        yield Fault(ROLLOUT, ("spec", "strategy", "rollingUpdate"), message, help="remove it")
+    unavailable = str(numbers.get("maxUnavailable", ""))
+    if PERCENT(unavailable) and int(unavailable.removesuffix("%")) > 100:
+        at = ("spec", "strategy", "rollingUpdate", "maxUnavailable")
+        yield Fault(ROLLOUT, at, f"maxUnavailable is {unavailable}", help="write 100% at most")
     for key, value in sorted(numbers.items()):
         if isinstance(value, str) and not PERCENT(value):
             at = ("spec", "strategy", "rollingUpdate", key)
@@ -80,12 +95,17 @@ def rollout_faults(strategy: Json) -> Iterator[Fault]:
 
 
 def service_faults(body: Json) -> Iterator[Fault]:
-    """A Service's name, which is stricter than others."""
+    """A Service's name, which is stricter than others, and those of its ports."""
     name = body["metadata"]["name"]
     if not SERVICE_NAME(name):
         yield Fault(
             LONG_SERVICE_NAME, ("metadata", "name"), f"{name} is no valid name of a Service", help="shorten the name"
         )
+    ports = body["spec"].get("ports") or ()
+    for port in ports if len(ports) > 1 else ():
+        if not port.get("name"):
+            message = f"port {port['port']} has no name, and is not the only one"
+            yield Fault(UNNAMED_PORT, ("spec", "ports", port["port"]), message, help="name the ports of the container")
 
 
 def knative_service_faults(body: Json) -> Iterator[Fault]:
@@ -93,8 +113,20 @@ def knative_service_faults(body: Json) -> Iterator[Fault]:
     yield from service_faults(body)
     for fault in pod_faults(body["spec"]["template"]["spec"]):
         yield fault._replace(path=("spec", "template", "spec", *fault.path))
+    yield from long_revision_names(body)
     yield from knative_faults(body)
     yield from service_annotation_faults(body)
+
+
+def long_revision_names(body: Json) -> Iterator[Fault]:
+    """The name of a revision, and the host names of tags, that have more characters than a DNS label may have."""
+    name = body["metadata"]["name"]
+    revision = body["spec"]["template"]["metadata"].get("name") or ""
+    hosts = [f"{target['tag']}-{name}" for target in body["spec"].get("traffic") or () if target.get("tag")]
+    for what, text in (("revision", revision), *(("the tag's host", host) for host in hosts)):
+        if len(text) > MAX_LABEL:
+            message = f"{what} {text} has more than {MAX_LABEL} characters"
+            yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help="shorten the name of the service")
 
 
 CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {

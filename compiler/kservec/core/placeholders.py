@@ -9,15 +9,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from operator import is_
 from typing import Final
 
 from kservec.core.goformat import GoValue, NilPointer, Struct, Unknown
 from kservec.core.gojson import encode, quote
-from kservec.core.gotemplate import HTML, TEXT, render
+from kservec.core.gotemplate import HTML, TEXT, Options, render
 from kservec.core.gotemplate_syntax import TemplateError
 from kservec.core.tree import Json, Path
 
-__all__ = ["TemplateError", "has_placeholder", "object_meta", "render_container", "render_text"]
+__all__ = [
+    "TemplateError",
+    "fill_container",
+    "fill_metadata",
+    "has_placeholder",
+    "missing_values",
+    "object_meta",
+    "render_container",
+    "render_text",
+]
 
 _SERVER_FIELDS: Final = ("CreationTimestamp", "Finalizers", "Generation", "ManagedFields", "ResourceVersion", "UID")
 """Metadata that only the API server and controllers set."""
@@ -27,10 +37,90 @@ _CONTAINER_ORDER: Final = {
     for i, name in enumerate(("name", "image", "command", "args", "workingDir", "ports", "envFrom", "env", "resources"))
 }
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_AS_WRITTEN: Final = Options(no_value="")
+_asked: Final = re.compile(
+    r"""\{\{-?\s*(?:\.(Labels|Annotations)\.(\w+)|index\s+\.(Labels|Annotations)\s+(?:"([^"]*)"|`([^`]*)`))\s*-?\}\}"""
+)
+find_metadata: Final = re.compile(
+    r"\{\{-?\s*(?:index\s+)?\.(?:(?:Name|Namespace)\b|(?:Labels|Annotations)\b)[^{}]*\}\}"
+).search
+"""Finds a placeholder for the metadata in a text."""
+
+_find_name: Final = re.compile(r"(?<!\{)\{\{ *\.(Name|Namespace) *\}\}")
+
+
+def fill_container(container: Json, metadata: Json) -> Json:
+    """A container with its placeholders filled in, text by text; the same value if it has none.
+
+    Values come out as they are written, quotes may stand inside an action, and a missing label is empty. KServe
+    executes the container's JSON as one html/template instead, where quotes break actions and values come out as HTML.
+    Only a block that reaches over several texts is left to that, which can do it.
+
+    Args:
+        container: a container as plain JSON.
+        metadata: `metadata` of the InferenceService.
+
+    Raises:
+        TemplateError: a template is wrong. `where` is the path of its text in the container, `offset` counts there.
+    """
+    filled = _with_names(container, metadata)
+    if not has_placeholder(filled):
+        return filled
+    try:
+        return _filled(filled, object_meta(metadata), ())
+    except TemplateError as error:
+        alone = error
+    try:
+        return render_container(container, metadata)
+    except TemplateError:
+        raise alone from None
+
+
+def _filled(value: Json, data: Struct, at: Path) -> Json:
+    if isinstance(value, str):
+        try:
+            return render(value, data, _AS_WRITTEN) if "{{" in value else value
+        except TemplateError as error:
+            raise TemplateError(error.message, error.offset, at, unsupported=error.unsupported) from None
+    if isinstance(value, dict):
+        return {_filled(name, data, at): _filled(item, data, (*at, name)) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, data, (*at, i)) for i, item in enumerate(value)]
+    return value
+
+
+def fill_metadata(value: Json, metadata: Json) -> Json:
+    """A value whose texts have the metadata that they ask for; the same value if none does.
+
+    For containers with templates of their own: a text that does not name the metadata, or also holds what is no
+    template of KServe's, stays as it is.
+    """
+    data = object_meta(metadata)
+
+    def filled(item: Json) -> Json:
+        if isinstance(item, str) and find_metadata(item):
+            try:
+                return render(item, data, _AS_WRITTEN)
+            except TemplateError:
+                return item
+        if isinstance(item, dict):
+            return {name: filled(inner) for name, inner in item.items()}
+        return [filled(inner) for inner in item] if isinstance(item, list) else item
+
+    return filled(value) if has_placeholder(value) else value
+
+
+def missing_values(container: Json, metadata: Json) -> Iterator[tuple[Path, str]]:
+    """The path of each text that asks for a label or annotation which the metadata lacks, and what it asks for."""
+    for path, text in _texts(container, ()):
+        for found in _asked.finditer(text):
+            kind, key = (found[1], found[2]) if found[1] else (found[3], found[4] or found[5] or "")
+            if key not in (metadata.get(kind.lower()) or {}):
+                yield path, f"{kind.lower().removesuffix('s')} {key}"
 
 
 def render_container(container: Json, metadata: Json) -> Json:
-    """Replace the placeholders of a container; the same value if it has none.
+    """Replace the placeholders of a container as KServe does; the same value if it has none.
 
     The container's JSON is executed as an html/template over the object's metadata and read back, which has
     consequences that users of KServe rely on or run into: `+ < > & ' "` in a value come out as HTML entities, a
@@ -47,8 +137,28 @@ def render_container(container: Json, metadata: Json) -> Json:
 
     Source: KServe .../inferenceservice/utils/utils.go, ReplacePlaceholders.
     """
-    if not has_placeholder(container):
-        return container
+    filled = _with_names(container, metadata)
+    return _executed(container, metadata) if has_placeholder(filled) else filled
+
+
+def _with_names(value: Json, metadata: Json) -> Json:
+    """The value with the name and namespace for the placeholders that only ask for them; the same if it has none.
+
+    Nearly all do, in every service. Of names a template changes nothing, so no template has to be executed for them.
+    """
+    kind = value.__class__
+    if kind is str:
+        return _find_name.sub(lambda found: metadata.get(found[1].lower(), ""), value) if "{{" in value else value
+    if kind is dict:
+        filled = {name: _with_names(item, metadata) for name, item in value.items()}
+        return value if all(map(is_, filled.values(), value.values())) else filled
+    if kind is list:
+        items = [_with_names(item, metadata) for item in value]
+        return value if all(map(is_, items, value)) else items
+    return value
+
+
+def _executed(container: Json, metadata: Json) -> Json:
     names = sorted(container, key=lambda name: (_CONTAINER_ORDER.get(name, len(_CONTAINER_ORDER)), name))
     text = "{" + ",".join(f"{quote(name)}:{encode(container[name])}" for name in names) + "}"
     data = object_meta(metadata)

@@ -52,9 +52,13 @@ class SectionText:
         return self.document.span(self.at or ("data", self.key))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PlatformConfig:
-    """The target cluster's configuration. `absent` holds kinds that the cluster does not have (Decided: `--absent`)."""
+    """The target cluster's configuration. Each is equal to itself only, so what follows from it is worked out once.
+
+    `absent` holds kinds that the cluster does not have. `knative` are Knative's config maps by name, as far as they are
+    declared; `knative_spans` say where each was declared last.
+    """
 
     texts: Mapping[str, SectionText] = field(default_factory=dict)
     kserve_namespace: str = "kserve"
@@ -62,6 +66,7 @@ class PlatformConfig:
     kubernetes_version: str = "1.35"
     absent: frozenset[str] = frozenset()
     knative: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    knative_spans: Mapping[str, Span] = field(default_factory=dict)
 
     def has(self, api_version: str, kind: str) -> bool:
         """Whether the cluster has a kind. `absent` names kinds as Kind, Kind.group or group/version/Kind."""

@@ -11,9 +11,13 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
+from kservec.core.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.faults import Fault
+from kservec.core.field_rules import NOT_EXACTLY_ONE, REPEATED, faults_of_rules, tree_of
+from kservec.core.pod_rules import POD_RULES
 from kservec.core.quantity import compare
+from kservec.core.volume_rules import VOLUME_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,20 +26,6 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 
-REPEATED = Code(
-    "pod/repeated",
-    Severity.ERROR,
-    "two things of one name in a pod",
-    "Containers, volumes, ports, environment variables and mount paths must differ from each other. When a runtime, a "
-    "service and credentials are merged, two of them can bring the same one.",
-)
-NOT_EXACTLY_ONE = Code(
-    "pod/not-exactly-one",
-    Severity.ERROR,
-    "more or fewer than one of several alternatives",
-    "A volume has one source, a probe one handler with a port, a variable a value or a source. Laying a service over a "
-    "runtime keeps both sides: use another name, or a runtime without the other alternative.",
-)
 NO_VOLUME = Code(
     "pod/no-volume",
     Severity.ERROR,
@@ -65,6 +55,12 @@ NOT_SERVED = Code(
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
 PORT_NAME = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?\Z").match
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+OF_PODS = tree_of(POD_RULES)
+RULES_OF = {
+    "containers": tree_of(CONTAINER_RULES),
+    "initContainers": tree_of((*CONTAINER_RULES, *INIT_CONTAINER_RULES)),
+    "volumes": tree_of(VOLUME_RULES),
+}
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 
 
@@ -77,10 +73,13 @@ def pod_faults(pod: Json) -> Iterator[Fault]:
     yield from repeats([("volumes", v["name"]) for v in volumes], "volume")
     for volume in volumes:
         yield from volume_faults(volume)
+        yield from faults_of_rules(volume, RULES_OF["volumes"], ("volumes", volume["name"]))
     names = {v["name"] for v in volumes}
     for field, container in containers:
         for fault in container_faults(container, names):
             yield fault._replace(path=(field, container["name"], *fault.path))
+        yield from faults_of_rules(container, RULES_OF[field], (field, container["name"]))
+    yield from faults_of_rules(pod, OF_PODS)
     yield from deployment_faults(pod)
 
 
@@ -130,7 +129,10 @@ def mount_faults(container: Json, volumes: set[str]) -> Iterator[Fault]:
 
 def doubles(keys: Iterable[K]) -> list[K]:
     """The keys that occur more than once."""
-    return [key for key, count in Counter(keys).items() if count > 1]
+    listed = list(keys)
+    if len(set(listed)) == len(listed):
+        return []
+    return [key for key, count in Counter(listed).items() if count > 1]
 
 
 def variable_faults(container: Json) -> Iterator[Fault]:
@@ -191,7 +193,7 @@ def probe_faults(container: Json) -> Iterator[Fault]:
         message = f"{kind} of container {container['name']} has {' and '.join(handlers) or 'no handler'}"
         if len(handlers) != 1:
             yield Fault(NOT_EXACTLY_ONE, (kind,), message, help=f"give one of {', '.join(HANDLERS)}")
-        elif handlers[0] != "exec" and probe[handlers[0]].get("port") in (None, "", 0):
+        elif handlers[0] != "exec" and probe[handlers[0]].get("port") is None:
             yield Fault(NOT_EXACTLY_ONE, (kind, handlers[0]), f"{message} without a port", help="give a port")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.containers import variable
 from kservec.core.intents import ModelIntent, ModelSource, ParallelIntent, PullerIntent, RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER, MODEL_PATH
+from kservec.core.records import evolve
 from kservec.core.written import bare_component, custom_model, storage_container
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def predictor_component(written: Written[PredictorSpec], env: Env) -> Component:
     component = bare_component(written, env)
     served_by = MODEL if written.spec.model is not None else "containers"
     intents = (*component.intents, *predictor_intents(written))
-    return replace(component, intents=intents, implementation=(*written.path, served_by))
+    return evolve(component, intents=intents, implementation=(*written.path, served_by))
 
 
 def predictor_intents(written: Written[PredictorSpec]) -> Iterator[Intent]:

@@ -68,16 +68,21 @@ def compare(left: str | int | float, right: str | int | float) -> int:
     Raises:
         ValueError: not a quantity.
     """
-    a, b = parse_quantity(left), parse_quantity(right)
-    return (a > b) - (a < b)
+    return _compare(_as_text(left), _as_text(right))
 
 
 def _as_text(value: str | int | float) -> str:
-    if isinstance(value, str):
+    if value.__class__ is str:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{value!r} is no quantity")  # noqa: TRY004 - callers report all that is no quantity alike
     return repr(value)
+
+
+@lru_cache(maxsize=1024)
+def _compare(left: str, right: str) -> int:
+    a, b = _worth(left), _worth(right)
+    return (a > b) - (a < b)
 
 
 @lru_cache(maxsize=1024)

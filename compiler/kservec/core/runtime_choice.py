@@ -6,19 +6,19 @@ KServe: components/predictor.go, reconcileModel
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.intents import ParallelIntent, RuntimeIntent
+from kservec.core.records import evolve
 from kservec.core.runtime_defaults import runtime_defaults
-from kservec.core.selection import Candidate, consider, first_fitting, format_label, supports_protocol
+from kservec.core.selection import Candidate, consider, first_fitting, format_label, rivals, supports_protocol
 from kservec.core.spelling import closest
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
@@ -57,6 +57,14 @@ NONE_FITS = Code(
     "No runtime of the catalog selects itself for the model's format, version and protocol. Name one in "
     "`model.runtime`, or add a runtime that lists the format with `autoSelect: true`.",
 )
+AMBIGUOUS = Code(
+    "runtime/ambiguous",
+    Severity.WARNING,
+    "several runtimes fit equally well",
+    "Of runtimes with the same priority and protocols KServe takes the one that was created last, and files do not say "
+    "when that was: here the first by name is taken. Name the runtime in `model.runtime`, or give the runtimes different "
+    "priorities for the format.",
+)
 SHOWN = 6
 
 
@@ -74,6 +82,20 @@ def chosen(unit: Unit, component: Component, model: ModelSpec, env: Env) -> Runt
         candidates = consider(model, unit.namespace, env.catalog, multi_node=multi_node)
         raise Reject(none_fits(unit, component, model, candidates))
     return fitting
+
+
+def ambiguities(unit: Unit, component: Component, env: Env) -> Iterator[Diagnostic]:
+    """The warning about a runtime that was chosen for its name alone."""
+    for intent in component.peek(RuntimeIntent):
+        model, runtime = intent.model, component.runtime
+        if model.runtime is not None or runtime is None:
+            continue
+        others = rivals(runtime, model, env.catalog, multi_node=bool(component.peek(ParallelIntent)))
+        if others:
+            names = ", ".join(r.name for r in others)
+            message = f"the runtimes {runtime.name}, {names} fit equally well; {runtime.name} is taken, the first by name"
+            place = (*component.implementation, "modelFormat")
+            yield finding(unit, AMBIGUOUS, message, place, f"write runtime: {runtime.name}, or give them priorities")
 
 
 def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) -> Runtime:
@@ -137,7 +159,7 @@ def as_annotated(runtime: Runtime, unit: Unit, env: Env) -> Runtime:
     namespace gives its annotations to a ClusterServingRuntime. KServe: components/predictor.go, reconcileModel
     """
     found = env.catalog.find(unit.namespace, runtime.name)
-    return runtime if found is None or found is runtime else replace(runtime, annotations=found.annotations)
+    return runtime if found is None or found is runtime else evolve(runtime, annotations=found.annotations)
 
 
 def with_runtime(unit: Unit, component: Component, env: Env) -> tuple[Component, Mapping[str, str]]:
@@ -151,15 +173,17 @@ def with_runtime(unit: Unit, component: Component, env: Env) -> tuple[Component,
     intent = intents[0]
     runtime = chosen(unit, rest, intent.model, env)
     defaults = runtime_defaults(as_annotated(runtime, unit, env), intent.model, intent.model.rest, unit.name)
-    waiting = (*rest.intents, replace(intent, container=defaults.container))
-    return replace(rest, runtime=runtime, protocol=defaults.protocol, intents=waiting), defaults.labels
+    waiting = (*rest.intents, evolve(intent, container=defaults.container))
+    return evolve(rest, runtime=runtime, protocol=defaults.protocol, intents=waiting), defaults.labels
 
 
 def with_labels(component: Component, added: dict[str, str]) -> Component:
     """The component with labels that a runtime gave to the service; its own labels stay stronger."""
+    if not added:
+        return component
     origin = Origin(Layer.KSERVE_DEFAULT, "choose_runtime")
     labels = component.labels
     for key, value in sorted(added.items()):
         if key not in component.extension.labels:
             labels = labels.put((key,), value, origin)
-    return replace(component, labels=labels)
+    return evolve(component, labels=labels)

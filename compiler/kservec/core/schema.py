@@ -19,6 +19,7 @@ from kservec.core.faults import Fault, Subject, field_path
 from kservec.core.field_faults import faults_of, repeat_faults
 from kservec.core.object_meta import metadata_faults
 from kservec.core.spelling import closest
+from kservec.core.stored_form import stored_form
 from kservec.core.structure import Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
 
 if TYPE_CHECKING:
@@ -134,19 +135,19 @@ class Schemas:
         """
         return fill(value, self._compile(api_version, kind).plan)
 
-    def with_output_defaults(self, value: Json, api_version: str, kind: str) -> Json:
-        """An emitted object with the defaults that are written out; it is returned as it is if its kind is unknown.
+    def as_stored(self, value: Json, api_version: str, kind: str) -> Json:
+        """An emitted object as an API server stores it; it is returned as it is if its kind is unknown.
 
-        Custom resources get all of them, since their lists are compared as a whole: what a cluster fills in would be a
+        Custom resources get all defaults, since their lists are compared as a whole: what a cluster fills in would be a
         difference for ever. `replicas` stays out, for where it is missing an autoscaler owns it. Built-in kinds only
-        get the protocol of a port, which is part of what tells ports apart.
+        get the protocol of a port, which is part of what tells ports apart. Quantities are canonical everywhere.
         """
         key = (api_version, kind)
         if key not in self._written:
             compiled = self._compile(*key) if key in self.kinds() else None
             wanted = _is_protocol if compiled and compiled.takes_nulls else _is_fixed
             self._written[key] = plan_of(compiled.schema, wanted) if compiled else None
-        return fill(value, self._written[key])
+        return stored_form(value, self._written[key])
 
     def output_errors(self, value: Json, api_version: str, kind: str) -> list[tuple[Path, str]]:
         """What is wrong with the structure of an emitted object: (path, message), ordered by path.
@@ -156,9 +157,9 @@ class Schemas:
         Raises:
             KeyError: there is no schema for this kind.
         """
+        faults = self._faults(value, api_version, kind)
         return sorted(
-            ((fault.path, fault.message) for fault in self._faults(value, api_version, kind)),
-            key=lambda found: (field_path(found[0]), found[1]),
+            [(fault.path, fault.message) for fault in faults], key=lambda found: (field_path(found[0]), found[1])
         )
 
     def repeated_items(self, value: Json, api_version: str, kind: str) -> list[Repeat]:

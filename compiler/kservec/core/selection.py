@@ -64,6 +64,18 @@ def first_fitting(model: ModelSpec, namespace: str, catalog: Catalog, *, multi_n
     return None
 
 
+def rivals(chosen: Runtime, model: ModelSpec, catalog: Catalog, *, multi_node: bool) -> list[Runtime]:
+    """The runtimes that fit as well as the chosen one, and stand behind it only for their names."""
+    name = model.model_format.name
+
+    def merits(runtime: Runtime) -> tuple[int | None, int, str]:
+        return runtime.priority(name), runtime.rank, runtime.created
+
+    offered = catalog.offers.get((chosen.namespace, format_label(model)), ())
+    alike = [r for r in offered if r is not chosen and merits(r) == merits(chosen)]
+    return [r for r in alike if not refusal(r, model, multi_node=multi_node)]
+
+
 def consider(model: ModelSpec, namespace: str, catalog: Catalog, *, multi_node: bool) -> list[Candidate]:
     """Every runtime in the order KServe would take them: the namespace's own, then the cluster's.
 

@@ -5,7 +5,6 @@ Decides which container ports are exposed, under which numbers and protocols. Mu
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.containers import serving_container
@@ -23,6 +22,7 @@ from kservec.core.names import (
     workers_service_name,
 )
 from kservec.core.objects import component_object
+from kservec.core.records import evolve
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Port, Role
 
@@ -121,7 +121,7 @@ def node_service(unit: Unit, component: Component, kind: tuple[str, str, str]) -
         "clusterIP": HEADLESS,
         "publishNotReadyAddresses": True,
     }
-    labelled = replace(component, labels=component.labels.put((ROLE_LABEL,), role, MADE))
+    labelled = evolve(component, labels=component.labels.put((ROLE_LABEL,), role, MADE))
     return component_object(ObjectRef("v1", "Service", unit.namespace, name), labelled, Tree.of(spec, MADE))
 
 

@@ -20,7 +20,7 @@ from kservec.core.mounts import add_mounts, add_volume, mount
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.registry import Attached
 from kservec.core.storage_config import equip_from_config
-from kservec.core.strategic import patch_container
+from kservec.core.strategic import patch_full_container
 from kservec.core.tree import Layer, Layers, Origin
 from kservec.spec.configuration import StorageInitializer
 
@@ -97,9 +97,10 @@ def container_origin(made: Json, wanted: Download, platform: PlatformConfig) -> 
 
 def bare_initializer(arguments: tuple[str, ...], platform: PlatformConfig) -> Json:
     """The container as the platform's settings make it. KServe: pkg/utils/storage.go, CreateInitContainerWithConfig."""
-    return {**initializer_template(settings(platform)), "args": list(arguments)}
+    return {**initializer_template(platform), "args": list(arguments)}
 
 
+@lru_cache(maxsize=8)
 def settings(platform: PlatformConfig) -> StorageInitializer:
     """The `storageInitializer` section, checked.
 
@@ -116,8 +117,9 @@ def settings(platform: PlatformConfig) -> StorageInitializer:
 
 
 @lru_cache(maxsize=8)
-def initializer_template(config: StorageInitializer) -> Json:
+def initializer_template(platform: PlatformConfig) -> Json:
     """The container without arguments."""
+    config = settings(platform)
     return {
         "name": STORAGE_INITIALIZER,
         "image": config.image or IMAGE,
@@ -144,7 +146,7 @@ def storage_initializer(wanted: Download, env: Env) -> Equipped:
     container, volumes, found = equipped
     bundle = bundle_for(container, wanted.holder.namespace, env.platform)
     if wanted.container is not None:
-        container = patch_container(container, wanted.container.spec.container)
+        container = patch_full_container(container, wanted.container.container)
         refuse_stray_mounts(container, wanted, volumes)
     if bundle is not None:
         container = bundle.mounted(container)

@@ -1,66 +1,68 @@
-"""The form in which an API server stores an object, so that reading it back shows no other spelling.
+"""The form in which an API server stores an object, so that reading it back shows no difference.
 
-Decides how quantities are written and which empty fields are left out. Must not know defaults (`schema.py` does), nor
-what an object is for.
+Decides how quantities are written, which empty fields are left out and where defaults are filled in. Must not know any
+kind: a plan, made from the schema of the kind, says where what is due.
 """
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.quantity import canonical
 from kservec.core.strategic import omit_empty
 
 if TYPE_CHECKING:
+    from kservec.core.structure import Plan
     from kservec.core.tree import Json
 
-QUANTITIES: Final = frozenset((
-    ("emptyDir", "sizeLimit"), ("resourceFieldRef", "divisor"), ("target", "averageValue"), ("target", "value"),
-))  # fmt: skip
-"""Fields that hold a quantity, named with the field that holds their struct."""
-
-QUANTITY_MAPS: Final = frozenset((
-    ("resources", "limits"), ("resources", "requests"), ("spec", "capacity"), ("spec", "overhead"),
-))  # fmt: skip
-"""The same for maps of quantities with free keys."""
-
 OF_PODS: Final = frozenset(("containers", "initContainers", "volumes"))
-"""Lists of a pod whose items every server and webhook takes through Go's types."""
+"""Lists of a pod whose items every server and webhook takes through Go's types, which drop what is empty."""
 
 
-def stored_form(value: Json, field_name: str = "") -> Json:
-    """An object, or a part of one, with quantities and empty fields as they will be stored.
+def stored_form(value: Json, plan: Plan | None) -> Json:
+    """An object, or a part of one, as it will be stored. What needs no change is returned as it is, not copied.
 
-    What needs no change is returned as it is, not copied. What is no quantity stays, for others to refuse.
+    Quantities become canonical, also those of custom resources, for the webhooks of theirs that are met here take them
+    through Go's types. What is no quantity stays, for others to refuse.
 
     Args:
         value: an object, or anything inside one.
-        field_name: the field that holds `value`.
+        plan: what the schema of the kind says of `value`.
     """
-    if value.__class__ is list:
-        items = [stored_form(item, field_name) for item in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-    if value.__class__ is not dict:
+    if plan is None or not (plan.measures or plan.fills):
         return value
-    stored = {name: _stored_field(child, field_name, name) for name, child in value.items()}
-    return value if all(stored[name] is child for name, child in value.items()) else stored
-
-
-def _stored_field(value: Json, holder: str, name: str) -> Json:
-    if (holder, name) in QUANTITIES:
+    if plan.is_quantity:
         return _stored_quantity(value)
-    if (holder, name) in QUANTITY_MAPS and isinstance(value, dict):
-        quantities = {key: _stored_quantity(quantity) for key, quantity in value.items()}
-        return quantities if any(quantities[key] is not value[key] for key in value) else value
-    if name in OF_PODS and isinstance(value, list):
-        full = omit_empty(value, name)
-        value = value if full == value else full
-    return stored_form(value, name)
+    if value.__class__ is dict:
+        return _stored_map(value, plan)
+    if value.__class__ is list and plan.items is not None:
+        items = [stored_form(item, plan.items) for item in value]
+        return value if all(map(is_, items, value)) else items
+    return value
+
+
+def _stored_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:
+    fields, rest = plan.fields, plan.rest
+    if rest is None and not plan.defaults and fields.keys().isdisjoint(value):
+        return value
+    changed = {name: default for name, default in plan.defaults if value.get(name) is None}
+    for name, child in value.items():
+        below = fields.get(name, rest)
+        if below is None or name in changed:
+            continue
+        stored = stored_form(_full_items(child, name) if name in OF_PODS else child, below)
+        if stored is not child:
+            changed[name] = stored
+    return {**value, **changed} if changed else value
+
+
+def _full_items(items: Json, field_name: str) -> Json:
+    full = omit_empty(items, field_name)
+    return items if full == items else full
 
 
 def _stored_quantity(value: Json) -> Json:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return value
     try:
         written = canonical(value)
     except ValueError:

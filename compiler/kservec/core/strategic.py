@@ -39,7 +39,7 @@ EXPLICIT: Final = frozenset((
 """Fields whose explicit false, 0, "" or [] says something, wherever they occur."""
 
 EXPLICIT_UNDER: Final = frozenset((
-    ("azureDisk", "readOnly"), ("csi", "fsType"), ("csi", "readOnly"), ("hostPath", "type"), ("httpHeaders", "name"),
+    ("azureDisk", "readOnly"), ("csi", "fsType"), ("csi", "readOnly"), ("env", "name"), ("hostPath", "type"), ("httpHeaders", "name"),
     ("httpHeaders", "value"), ("sysctls", "name"), ("sysctls", "value"),
 ))  # fmt: skip
 """The same for fields that are plain elsewhere, named with the field that holds their struct."""
@@ -77,7 +77,11 @@ def patch_container(base: Json, overlay: Json) -> Json:
 
     Source: KServe pkg/utils/container_merge.go, MergeContainerWithPatch.
     """
-    base, overlay = omit_empty(base), omit_empty(overlay)
+    return patch_full_container(omit_empty(base), omit_empty(overlay))
+
+
+def patch_full_container(base: Json, overlay: Json) -> Json:
+    """`patch_container` for two containers without empty fields."""
     merged: dict[str, Json] = merge(base, overlay)
     if not merged.get("name") and "name" in base:
         merged["name"] = base["name"]

@@ -1,4 +1,4 @@
-"""The structure of one kind as a schema states it: defaults, keys of lists, which field is allowed where.
+"""The structure of one kind as a schema states it: defaults, keys of lists, quantities, which field is allowed where.
 
 Decides nothing about validity (`schema.py` does) and words nothing (`faults.py` does). Everything here takes a
 self-contained schema (references lead into its own `$defs`) and plain JSON values, and changes neither.
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 _DEFINITION = len("#/$defs/")
 _SCALARS = ("string", "integer", "boolean")
 
+QUANTITY = "[numkMGTPE]"
+"""Part of the pattern by which a schema says that a field holds a quantity."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a schema says about defaults and list keys, without the parts that say neither.
+    """What a schema says about defaults, list keys and quantities, without the parts that say nothing of them.
 
     `defaults`: fields and the values that they have when missing. `keys`: for a list of type map, the fields of its
-    items that identify them, with their defaults (None: no default). `fields`, `rest`, `items`: the plans below.
-    `fills`, `tells_apart`: whether this plan or one below has defaults, or keys.
+    items that identify them, with their defaults (None: no default). `is_quantity`: the value is one. `fields`, `rest`,
+    `items`: the plans below. `fills`, `tells_apart`, `measures`: whether this plan or one below has defaults, keys, or
+    quantities.
     """
 
     defaults: tuple[tuple[str, Json], ...] = ()
@@ -31,8 +35,10 @@ class Plan:
     fields: Mapping[str, Plan] = field(default_factory=dict)
     rest: Plan | None = None
     items: Plan | None = None
+    is_quantity: bool = False
     fills: bool = False
     tells_apart: bool = False
+    measures: bool = False
 
 
 def bundle(document: Json, types: Mapping[str, Json]) -> Json:
@@ -63,7 +69,7 @@ def bundle(document: Json, types: Mapping[str, Json]) -> Json:
 
 
 def plan_of(schema: Json, wanted: Callable[[str], bool] | None = None) -> Plan | None:
-    """The plan of a self-contained schema; None if it has neither defaults nor keyed lists.
+    """The plan of a self-contained schema; None if it has neither defaults nor keyed lists nor quantities.
 
     Args:
         schema: the schema.
@@ -87,7 +93,8 @@ class _Planner(NamedTuple):
         fields, defaults = self.fields(schema.get("properties", {}))
         items, rest = (self.plan_below(schema.get(key)) for key in ("items", "additionalProperties"))
         keys = _keys(schema, self.definitions)
-        if not (defaults or keys or fields or items or rest):
+        is_quantity = QUANTITY in schema.get("pattern", "")
+        if not (defaults or keys or is_quantity or fields or items or rest):
             return None
         nested = [*fields.values(), *filter(None, (items, rest))]
         return Plan(
@@ -96,8 +103,10 @@ class _Planner(NamedTuple):
             fields=fields,
             rest=rest,
             items=items,
+            is_quantity=is_quantity,
             fills=bool(defaults) or any(plan.fills for plan in nested),
             tells_apart=bool(keys) or any(plan.tells_apart for plan in nested),
+            measures=is_quantity or any(plan.measures for plan in nested),
         )
 
     def plan_below(self, schema: Json) -> Plan | None:

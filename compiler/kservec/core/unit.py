@@ -6,12 +6,14 @@ what it was handed and returns a new Unit instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import is_
 from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.bundle import Bundle
 from kservec.core.diagnostics import Diagnostic, Span
+from kservec.core.records import evolve
 from kservec.core.tree import Layer, Origin
 
 if TYPE_CHECKING:
@@ -134,7 +136,7 @@ class Component:
         taken = tuple(i for i in self.intents if isinstance(i, kind))
         if not taken:
             return (), self
-        return taken, replace(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
+        return taken, evolve(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
 
     def peek(self, kind: type[Wish]) -> tuple[Wish, ...]:
         """The intents of one kind, left where they are for the pass that honours them."""
@@ -191,15 +193,17 @@ class Unit:
         return next((c for c in self.components if c.role is role), None)
 
     def with_components(self, components: tuple[Component, ...]) -> Unit:
-        """The unit with other components."""
-        return replace(self, components=components)
+        """The unit with other components; the unit itself if they are those that it has."""
+        if len(components) == len(self.components) and all(map(is_, components, self.components)):
+            return self
+        return evolve(self, components=components)
 
     def take(self, kind: type[Wish]) -> tuple[tuple[Wish, ...], Unit]:
         """The whole-unit intents of one kind, and the unit without them."""
         taken = tuple(i for i in self.intents if isinstance(i, kind))
         if not taken:
             return (), self
-        return taken, replace(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
+        return taken, evolve(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,10 @@ from kservec.core.faults import (
     value_at,
 )
 from kservec.core.spelling import closest
-from kservec.core.structure import schema_at
+from kservec.core.structure import QUANTITY, schema_at
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
-
-QUANTITY = "[numkMGTPE]"
-"""Part of the pattern by which a schema says that a field holds a quantity."""
 
 _PATTERN_HELP = {
     "^[a-z]([-a-z0-9]*[a-z0-9])?$": "lower-case letters, digits and dashes; a letter first, no dash at the end",

@@ -6,12 +6,12 @@ they share the work.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.containers import find
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.names import GENERATION_LABEL, WORKER_CONTAINER
+from kservec.core.records import evolve
 from kservec.core.strategic import merge_container, merge_pod_spec
 from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
 from kservec.core.unit import Workers, finding
@@ -62,7 +62,7 @@ def with_workers(unit: Unit, component: Component, runtime: Runtime, intent: Par
         labels=Tree.union(labels, (component.labels.value, component.labels), generation),
         annotations=Tree.union(annotations, (component.annotations.value, component.annotations)),
     )
-    return replace(component, workers=workers, worker_pod=worker_pod(unit, component, runtime, intent))
+    return evolve(component, workers=workers, worker_pod=worker_pod(unit, component, runtime, intent))
 
 
 def worker_pod(unit: Unit, component: Component, runtime: Runtime, intent: ParallelIntent) -> Tree:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from kservec.documents.entries import Entry
     from kservec.documents.facts import Facts
 
-OTHER_KINDS = frozenset({
-    "Gateway", "HTTPRoute", "InferencePool", "LLMInferenceServiceConfig", "PersistentVolumeClaim",
-})
+OTHER_KINDS = frozenset({"Gateway", "HTTPRoute", "InferencePool", "LLMInferenceServiceConfig", "PersistentVolumeClaim"})
 """Kinds that are kept as they were written."""
 
 Name = tuple[str, str]

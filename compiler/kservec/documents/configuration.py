@@ -47,6 +47,7 @@ def read_platform(config_maps: Iterable[Entry], facts: Iterable[Facts], absent: 
             k: SectionText(v, e.document, k) for e in kserve for k, v in texts(e.document.value.get("data")).items()
         },
         knative=knative_configs(config_maps),
+        knative_spans={e.ref.name: e.document.span(("data",)) for e in config_maps if is_knative(e)},
         absent=frozenset(absent),
     )
     if kserve:
@@ -56,6 +57,11 @@ def read_platform(config_maps: Iterable[Entry], facts: Iterable[Facts], absent: 
     return platform
 
 
+def is_knative(entry: Entry) -> bool:
+    """Whether a ConfigMap is one of Knative's."""
+    return entry.ref.name in KNATIVE_CONFIGS and entry.ref.namespace == KNATIVE_NAMESPACE
+
+
 def knative_configs(config_maps: Iterable[Entry]) -> dict[str, Mapping[str, str]]:
     """Knative's config maps by name.
 
@@ -63,11 +69,10 @@ def knative_configs(config_maps: Iterable[Entry]) -> dict[str, Mapping[str, str]
     config maps must not mix.
     """
     configs: dict[str, Mapping[str, str]] = {}
-    for entry in config_maps:
+    for entry in filter(is_knative, config_maps):
         name = entry.ref.name
-        if name in KNATIVE_CONFIGS and entry.ref.namespace == KNATIVE_NAMESPACE:
-            settings = {key: text for key, text in texts(entry.document.value.get("data")).items() if key != EXAMPLE}
-            configs[name] = settings if name == "config-domain" else {**configs.get(name, {}), **settings}
+        settings = {key: text for key, text in texts(entry.document.value.get("data")).items() if key != EXAMPLE}
+        configs[name] = settings if name == "config-domain" else {**configs.get(name, {}), **settings}
     return configs
 
 
@@ -78,15 +83,17 @@ def with_facts(platform: PlatformConfig, facts: Facts) -> PlatformConfig:
     for key, fields in model.inference_service_config.items():
         at = ("inferenceServiceConfig", key)
         sections[key] = SectionText(overlaid(sections.get(key), fields), facts.document, key, at)
-    knative = dict(platform.knative)
+    knative, spans = dict(platform.knative), dict(platform.knative_spans)
     for name in type(model.knative).model_fields:
         if settings := getattr(model.knative, name):
             config = f"config-{name}"
             knative[config] = settings if name == "domain" else {**knative.get(config, {}), **settings}
+            spans[config] = facts.document.span(("knative", name))
     return replace(
         platform,
         texts=sections,
         knative=knative,
+        knative_spans=spans,
         absent=platform.absent | frozenset(model.absent),
         cluster_domain=model.cluster_domain or platform.cluster_domain,
         kubernetes_version=(model.kubernetes_version or platform.kubernetes_version).removeprefix("v"),

@@ -6,11 +6,11 @@ Knows identities only. What is inside a document is its reader's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
+from kservec.core.records import evolve
 from kservec.core.schema import UNKNOWN_KIND
 from kservec.core.spelling import closest
 from kservec.spec.cluster import API_VERSION, KIND
@@ -145,7 +145,7 @@ def is_preset(entry: Entry) -> bool:
 
 def named(diagnostic: Diagnostic, ref: ObjectRef) -> Diagnostic:
     """The diagnostic with the object that it is about."""
-    return replace(diagnostic, subject=ref) if ref.name else diagnostic
+    return evolve(diagnostic, subject=ref) if ref.name else diagnostic
 
 
 def own_kind_faults(entry: Entry) -> tuple[Diagnostic, ...]:

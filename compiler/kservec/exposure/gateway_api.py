@@ -5,7 +5,7 @@ KServe: reconcilers/ingress/httproute_reconciler.go
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
@@ -14,6 +14,7 @@ from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent
 from kservec.core.names import SERVICE_PORT, predictor_name
 from kservec.core.objects import Metadata, route_metadata, service_object
+from kservec.core.records import evolve
 from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.services import entry_component, is_grpc
 from kservec.core.tree import Layer, Origin, Tree
@@ -168,7 +169,7 @@ def component_routes(routes: Routes) -> Iterator[Manifest]:
 
     KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
     """
-    whole = replace(routes, weights=()) if routes.weights else routes
+    whole = evolve(routes, weights=()) if routes.weights else routes
     for role in Role:
         component = routes.unit.component(role)
         if component is not None:

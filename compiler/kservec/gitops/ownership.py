@@ -51,9 +51,7 @@ class State(Enum):
     FOREIGN = auto()
 
 
-def judge(
-    present: bytes | None, planned: bytes | None, written: Collection[str] | None, *, occupied: bool
-) -> State:
+def judge(present: bytes | None, planned: bytes | None, written: Collection[str] | None, *, occupied: bool) -> State:
     """The state of a path.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core import agent, payload_logging
@@ -11,6 +11,7 @@ from kservec.core.injection import check_quantities
 from kservec.core.intents import LoggerIntent, PullerIntent, TrainedModelIntent
 from kservec.core.metrics import measured, metrics_findings
 from kservec.core.model_config import render_model_config
+from kservec.core.records import evolve
 from kservec.core.unit import Mode, Role, Step
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def add_sidecars(unit: Unit, env: Env) -> Step:
     return Step(unit.with_components(measured_components), tuple(dict.fromkeys((*found, *unnoticed))))
 
 
+@lru_cache(maxsize=8)
 def check_sections(platform: PlatformConfig) -> None:
     """Check the sections that KServe reads for every pod.
 
@@ -57,7 +59,7 @@ def with_model_config(unit: Unit) -> Unit:
     if not any(c.peek(PullerIntent) for c in unit.components):
         return unit
     wanted, unit = unit.take(TrainedModelIntent)
-    return replace(unit, bundle=unit.bundle.add(render_model_config(unit, [intent.model for intent in wanted])))
+    return evolve(unit, bundle=unit.bundle.add(render_model_config(unit, [intent.model for intent in wanted])))
 
 
 def with_agents(unit: Unit, env: Env) -> tuple[tuple[Component, ...], tuple[Diagnostic, ...]]:
@@ -74,7 +76,7 @@ def with_agents(unit: Unit, env: Env) -> tuple[tuple[Component, ...], tuple[Diag
         duties, bare = take_duties(component)
         if duties is not None:
             pod, more = add_agent(unit, bare, duties, logging if duties.logger is not None else None, env)
-            bare = replace(bare, pod=pod, agent=is_fronted(bare))
+            bare = evolve(bare, pod=pod, agent=is_fronted(bare))
             found += more
         components.append(bare)
     return tuple(components), tuple(found)
@@ -92,8 +94,8 @@ def is_fronted(component: Component) -> bool:
 def with_metrics(component: Component, mode: Mode, platform: PlatformConfig) -> Component:
     """The component whose pods tell where metrics are."""
     pod, annotations = measured(component.pod, component.annotations, platform, mode)
-    changed = replace(component, pod=pod, pod_annotations={**component.pod_annotations, **annotations})
+    changed = evolve(component, pod=pod, pod_annotations={**component.pod_annotations, **annotations})
     if component.workers is None or component.worker_pod is None:
         return changed
     worker_pod, annotations = measured(component.worker_pod, component.workers.annotations, platform, mode)
-    return replace(changed, worker_pod=worker_pod, workers=replace(component.workers, pod_annotations=annotations))
+    return evolve(changed, worker_pod=worker_pod, workers=evolve(component.workers, pod_annotations=annotations))

@@ -5,7 +5,6 @@ They come after the sidecars, as in KServe, so the agent does not see what a mod
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from kservec.core.model_request import Changed, ModelRequest, Pods, attached
 from kservec.core.model_uri import settled_scheme
 from kservec.core.mounts import model_readers
 from kservec.core.names import MODEL_PATH
+from kservec.core.records import evolve
 from kservec.core.registry import Placement
 from kservec.core.unit import Step
 
@@ -41,7 +41,7 @@ def attach_images(unit: Unit, env: Env) -> Step:
             request = ModelRequest(unit, component, intent, attached(intent.origin), env)
             pods, more = pods.changed(partial(attach_image, request))
             found.extend(more)
-        components.append(replace(rest, pod=pods.pod, worker_pod=pods.worker) if intents else component)
+        components.append(evolve(rest, pod=pods.pod, worker_pod=pods.worker) if intents else component)
     return Step(unit.with_components(tuple(components)), tuple(found))
 
 

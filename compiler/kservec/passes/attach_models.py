@@ -6,7 +6,6 @@ kind of storage is mounted, and how the download container is made, is decided e
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.ca_bundle import namespace_copy
@@ -19,6 +18,7 @@ from kservec.core.model_uri import ANY_SCHEME, is_supported, settled_scheme, unk
 from kservec.core.mounts import model_readers
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
 from kservec.core.node_cache import cached_uri
+from kservec.core.records import evolve
 from kservec.core.registry import Delivery, Placement
 from kservec.core.storage_initializer import Download, add_download, settings
 from kservec.core.storage_uris import attach_list
@@ -83,7 +83,7 @@ def attach_models(unit: Unit, env: Env) -> Step:
         components.append(equipped)
         found.extend(more)
     bundle = unit.bundle.add(copy) if copy is not None else unit.bundle
-    return Step(replace(unit, components=tuple(components), bundle=bundle), tuple(found))
+    return Step(evolve(unit, components=tuple(components), bundle=bundle), tuple(found))
 
 
 def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, list[Diagnostic]]:
@@ -114,7 +114,7 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     if not intents and pods == before:
         return component, found
     rest = (i for i in component.intents if not isinstance(i, ModelIntent))
-    return replace(component, pod=pods.pod, worker_pod=pods.worker, intents=(*rest, *images)), found
+    return evolve(component, pod=pods.pod, worker_pod=pods.worker, intents=(*rest, *images)), found
 
 
 class Route(NamedTuple):

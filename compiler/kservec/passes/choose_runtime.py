@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kservec.core.runtime_choice import with_labels, with_runtime
+from kservec.core.records import evolve
+from kservec.core.runtime_choice import ambiguities, with_labels, with_runtime
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
@@ -18,10 +18,11 @@ def choose_runtime(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing; the RuntimeIntent goes on to merge_pods with the runtime's defaults in its container
     Writes:  component.runtime, protocol; labels of the service and of every component
-    Reports: runtime/not-found, runtime/disabled, runtime/protocol, runtime/format, runtime/none-fits
+    Reports: runtime/not-found, runtime/disabled, runtime/protocol, runtime/format, runtime/none-fits, runtime/ambiguous
     KServe:  components/predictor.go, reconcileModel
     """
     served = [with_runtime(unit, c, env) for c in unit.components]
     added = {k: v for _, labels in served for k, v in labels.items() if unit.labels.get(k) != v}
     components = tuple(with_labels(c, added) for c, _ in served)
-    return Step(replace(unit, labels={**unit.labels, **added}, components=components))
+    found = tuple(d for component, _ in served for d in ambiguities(unit, component, env))
+    return Step(evolve(unit, labels={**unit.labels, **added}, components=components), found)

@@ -5,7 +5,6 @@ Decides which node groups' copies the service reads. How pods mount them is `att
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
@@ -13,6 +12,7 @@ from kservec.core.intents import ModelIntent
 from kservec.core.local_models import claim, volume
 from kservec.core.names import NODE_GROUP
 from kservec.core.node_cache import cache_of, copy_for, is_within_reach
+from kservec.core.records import evolve
 from kservec.core.unit import Step, finding
 from kservec.core.volume_binding import binding_faults
 
@@ -54,16 +54,18 @@ def claim_copies(unit: Unit, env: Env) -> Step:
     if cache is None:
         return Step(unit)
     groups, found = groups_read(unit, cache, env)
+    if env.platform.local_model.disable_volume_management:
+        return Step(unit, tuple(found))
     bundle = unit.bundle
     for name in groups:
         group = env.cluster.node_groups.get(name)
         if group is None:
             message = f"{cache.ref} keeps the model on the nodes of LocalModelNodeGroup {name}, which is not declared"
             found.append(finding(unit, GROUP_UNKNOWN, message, None, f"declare LocalModelNodeGroup {name}"))
-        elif not env.platform.local_model.disable_volume_management:
+        else:
             found += binding_faults(group)
             bundle = bundle.add(*serving_volume(unit.namespace, cache, group))
-    return Step(replace(unit, bundle=bundle), tuple(found))
+    return Step(evolve(unit, bundle=bundle), tuple(found))
 
 
 def groups_read(unit: Unit, cache: LocalCache, env: Env) -> tuple[list[str], list[Diagnostic]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.containers import first_port
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
+from kservec.core.records import evolve
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, Step
 
@@ -39,7 +39,7 @@ def default_pods(unit: Unit, env: Env) -> Step:
 def with_defaults(component: Component) -> Component:
     """The component with its pods defaulted."""
     worker = defaulted(component.worker_pod) if component.worker_pod is not None else None
-    return replace(component, pod=defaulted(component.pod), worker_pod=worker)
+    return evolve(component, pod=defaulted(component.pod), worker_pod=worker)
 
 
 def defaulted(pod: Tree) -> Tree:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
-from kservec.core.domains import Owner, checked_ingress, host
+from kservec.core.domains import Owner, checked_ingress, host, is_cluster_local
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent, ExposeIntent
+from kservec.core.port_findings import port_findings
+from kservec.core.records import evolve
 from kservec.core.registry import StyleTrait
 from kservec.core.services import render_node_services, render_service, service_ports
 from kservec.core.unit import Mode, Step, finding
@@ -42,7 +43,7 @@ def expose(unit: Unit, env: Env) -> Step:
 
     Takes:   ExposeIntent, CanaryIntent
     Writes:  component.ports, component.headless; Services, and the objects of the chosen style
-    Reports: exposure/invalid-domain, platform/configuration, exposure/no-style, exposure/style-ambiguous,
+    Reports: exposure/invalid-domain, platform/configuration, exposure/no-style, exposure/style-ambiguous, pod/port-*,
              spec/without-effect; what the style reports
     KServe:  reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler; reconcilers/ingress
     """
@@ -59,17 +60,23 @@ def expose(unit: Unit, env: Env) -> Step:
         unit = with_ports(unit, env)
         services = tuple(m for c in unit.components for m in (render_service(unit, c), *render_node_services(unit, c)))
     manifests, found = style.render(unit, env)
-    exposed = replace(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
-    return Step(exposed, (*found, *unmet(unit, style)))
+    exposed = evolve(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
+    ports = (d for c in unit.components for d in port_findings(unit, c))
+    return Step(exposed, (*found, *dict.fromkeys(ports), *unmet(unit, style)))
 
 
 def check_component_hosts(unit: Unit, env: Env) -> None:
-    """Render each component's host name from the component's own metadata, as KServe does even where nothing uses it.
+    """Render each component's host name from the component's own metadata, as KServe does.
+
+    KServe does so even where there are no routes, and so refuses services for host names that nothing has. The longest
+    name comes first, so that what fits it fits all.
 
     Raises:
         Reject: one of them is no domain name.
     """
-    for component in unit.components:
+    if is_cluster_local(unit, env.platform):
+        return
+    for component in sorted(unit.components, key=lambda c: -len(c.name)):
         host(unit, env.platform, component.name, Owner.of(unit, component))
 
 
@@ -91,7 +98,7 @@ def choose_style(unit: Unit, env: Env) -> Style:
 def with_ports(unit: Unit, env: Env) -> Unit:
     """The unit whose components know the ports of their Services."""
     headless = env.platform.service.service_cluster_ip_none
-    return unit.with_components(tuple(replace(c, ports=service_ports(c), headless=headless) for c in unit.components))
+    return unit.with_components(tuple(evolve(c, ports=service_ports(c), headless=headless) for c in unit.components))
 
 
 def without_canaries(unit: Unit) -> Unit:

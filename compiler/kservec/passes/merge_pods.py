@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.containers import find, set_variable, uses_nvidia_gpu
@@ -10,9 +9,11 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.images import tagged_image
 from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.internal_annotations import settled
+from kservec.core.merge_findings import left_placeholders, merge_findings
 from kservec.core.metadata import passed_on
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
-from kservec.core.placeholders import TemplateError, render_container
+from kservec.core.placeholders import TemplateError, fill_container, fill_metadata
+from kservec.core.records import evolve
 from kservec.core.runtime_defaults import server_type
 from kservec.core.strategic import RUNTIME_POD_FIELDS, merge_container, merge_pod_spec
 from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
@@ -21,6 +22,7 @@ from kservec.core.workers import with_workers
 
 if TYPE_CHECKING:
     from kservec.core.catalog import Runtime
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
@@ -48,27 +50,35 @@ def merge_pods(unit: Unit, env: Env) -> Step:
 
     Takes:   RuntimeIntent
     Writes:  pod, worker_pod, workers, labels, annotations; what annotations say about other intents
-    Reports: runtime/no-containers, runtime/placeholder, multi-node/runtime-without-workers,
-             multi-node/worker-container-name
+    Reports: runtime/no-containers, runtime/placeholder*, runtime/argument-twice, runtime/version-of-digest,
+             multi-node/runtime-without-workers, multi-node/worker-container-name
     KServe:  components/predictor.go, buildPredictorResources and buildPodSpec
     """
-    return Step(unit.with_components(tuple(settled(merged(unit, c, env)) for c in unit.components)))
+    merges = [merged(unit, c, env) for c in unit.components]
+    found = dict.fromkeys(d for _, findings in merges for d in findings)
+    return Step(unit.with_components(tuple(settled(c) for c, _ in merges)), tuple(found))
 
 
-def merged(unit: Unit, component: Component, env: Env) -> Component:
-    """One component with its runtime merged in, if it has one."""
+def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, tuple[Diagnostic, ...]]:
+    """One component with its runtime merged in, if it has one, and what there is to say about the merge."""
     intents, component = component.take(RuntimeIntent)
     if component.role is not Role.PREDICTOR:
-        return component
+        return component, ()
+    found: tuple[Diagnostic, ...] = ()
     runtime = component.runtime
     if runtime is not None and intents:
-        component = replace(component, pod=runtime_pod(unit, component, runtime, intents[0]))
+        pod, found = runtime_pod(unit, component, runtime, intents[0])
+        component = evolve(component, pod=pod)
         for parallel in component.peek(ParallelIntent):
             component = with_workers(unit, component, runtime, parallel)
+            if component.worker_pod is not None:
+                worker_pod = beside_filled(unit, component.worker_pod)
+                found = (*found, *left_placeholders(unit, worker_pod))
+                component = evolve(component, worker_pod=worker_pod)
         component = with_runtime_metadata(component, runtime, env)
     else:
-        component = replace(component, pod=kserve_container_first(component.pod))
-    return replace(component, pod=named(component.pod, unit.name))
+        component = evolve(component, pod=kserve_container_first(component.pod))
+    return evolve(component, pod=named(component.pod, unit.name)), found
 
 
 def named(pod: Tree, service: str) -> Tree:
@@ -95,22 +105,24 @@ def with_runtime_metadata(component: Component, runtime: Runtime, env: Env) -> C
     """The component with the runtime's labels and annotations below its own."""
     annotations = (passed_on(runtime.spec.annotations, env.platform), runtime.origin("spec", "annotations"))
     labels = (runtime.spec.labels, runtime.origin("spec", "labels"))
-    return replace(
+    return evolve(
         component,
         labels=Tree.union(labels, (component.labels.value, component.labels)),
         annotations=Tree.union(annotations, (component.annotations.value, component.annotations)),
     )
 
 
-def runtime_pod(unit: Unit, component: Component, runtime: Runtime, intent: RuntimeIntent) -> Tree:
-    """The merged pod of a model predictor.
+def runtime_pod(
+    unit: Unit, component: Component, runtime: Runtime, intent: RuntimeIntent
+) -> tuple[Tree, tuple[Diagnostic, ...]]:
+    """The merged pod of a model predictor, and what there is to say about it.
 
     Raises:
         Reject: the runtime has no container to run, or a placeholder cannot be filled in.
     """
     theirs: Json = runtime.document.value["spec"]
     ours = component.pod.value
-    unit = replace(unit, labels={**unit.labels, **component.server_labels})
+    unit = evolve(unit, labels={**unit.labels, **component.server_labels})
     serving = find(theirs.get("containers") or (), KSERVE_CONTAINER)
     if serving is None:
         message = f"runtime {runtime.name} has no container named {KSERVE_CONTAINER}"
@@ -122,10 +134,12 @@ def runtime_pod(unit: Unit, component: Component, runtime: Runtime, intent: Runt
     layers = Layers(((ours, component.pod), (theirs, runtime.origin("spec"))))
     pod = Tree.of({**value, "containers": containers}, layers)
     pod = with_origins(pod, runtime, intent, serving)
+    found = tuple(merge_findings(unit, pod, runtime, intent))
     for container in containers[:2]:
         if container["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER):
             pod = rendered(unit, pod, container["name"])
-    return with_image(pod, runtime, intent)
+    pod = beside_filled(unit, pod)
+    return with_image(pod, runtime, intent), (*found, *left_placeholders(unit, pod))
 
 
 def beside(theirs: Json, ours: Json) -> list[Json]:
@@ -169,19 +183,29 @@ def rendered(unit: Unit, pod: Tree, name: str) -> Tree:
     """
     at = ("containers", name)
     container = pod.get(*at)
-    metadata = {
-        "name": unit.name,
-        "namespace": unit.namespace,
-        "labels": dict(unit.labels),
-        "annotations": dict(unit.annotations),
-    }
     try:
-        filled = render_container(container, metadata)
+        filled = fill_container(container, metadata_of(unit))
     except TemplateError as error:
         message = f"a placeholder in container {name} of {unit.ref} cannot be filled in: {error}"
         place = pod.span((*at, *error.where))
         raise Reject(finding(unit, PLACEHOLDER, message, place, "correct the text between {{ and }}")) from None
     return pod if filled is container else pod.put(at, filled, pod.sub(*at))
+
+
+def beside_filled(unit: Unit, pod: Tree) -> Tree:
+    """The pod with the placeholders of its other containers filled in, where KServe leaves them."""
+    for container in pod.value["containers"]:
+        filled = fill_metadata(container, metadata_of(unit))
+        if filled is not container:
+            at = ("containers", container["name"])
+            pod = pod.put(at, filled, pod.sub(*at))
+    return pod
+
+
+def metadata_of(unit: Unit) -> Json:
+    """The service's metadata, as placeholders see it."""
+    labels, annotations = dict(unit.labels), dict(unit.annotations)
+    return {"name": unit.name, "namespace": unit.namespace, "labels": labels, "annotations": annotations}
 
 
 def with_image(pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Tree:

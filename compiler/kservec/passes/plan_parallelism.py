@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.containers import find, set_variable
@@ -21,6 +20,7 @@ from kservec.core.names import (
     workers_service_name,
 )
 from kservec.core.parallelism import Parallelism, Sizes, cluster, stage_a_node
+from kservec.core.records import evolve
 from kservec.core.registry import SchemeTrait
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, Step, finding
@@ -235,12 +235,12 @@ def with_plan(spread: Spread, plan: Parallelism) -> Component:
     """The component whose pods know the plan."""
     component, generation = spread.component, spread.unit.generation
     workers = component.workers
-    return replace(
+    return evolve(
         component,
         labels=component.labels.put((GENERATION_LABEL,), generation, PLANNED),
         pod=filled(spread.head, head_variables(spread, plan), plan.head_gpus, spread.env),
         worker_pod=filled(spread.worker, worker_variables(spread, plan), plan.worker_gpus, spread.env),
-        workers=replace(workers, replicas=plan.workers) if workers is not None else None,
+        workers=evolve(workers, replicas=plan.workers) if workers is not None else None,
     )
 
 

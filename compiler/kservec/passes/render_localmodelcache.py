@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.ca_bundle import namespace_copy
@@ -10,8 +9,10 @@ from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.injection import missing_section
 from kservec.core.local_models import VOLUME_SPEC, LocalCache, claim, volume
+from kservec.core.model_uri import is_local_path
 from kservec.core.node_download import render_downloader
 from kservec.core.node_placement import volume_terms
+from kservec.core.records import evolve
 from kservec.core.registry import Delivery
 from kservec.core.unit import Step, finding
 from kservec.core.volume_binding import binding_faults
@@ -70,7 +71,7 @@ def render_localmodelcache(unit: Unit, env: Env) -> Step:
     for name in dict.fromkeys(spec.node_groups):
         bundle, more = with_group(bundle, cache, env.cluster.node_groups[name], env)
         found += more
-    return Step(replace(unit, bundle=bundle), tuple(found))
+    return Step(evolve(unit, bundle=bundle), tuple(found))
 
 
 def job_namespace(platform: PlatformConfig) -> str:
@@ -91,7 +92,7 @@ def is_downloadable(uri: str, env: Env) -> bool:
     if any(c.downloads_to_nodes and c.supports(uri) for c in env.catalog.storage_containers):
         return True
     scheme = env.plugs.scheme(uri)
-    return scheme is not None and scheme.supported and scheme.delivery is not Delivery.MOUNT
+    return scheme is not None and scheme.supported and scheme.delivery is not Delivery.MOUNT and not is_local_path(uri)
 
 
 def unread_fields(unit: Unit, cache: LocalCache) -> Iterator[Diagnostic]:

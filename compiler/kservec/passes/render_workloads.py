@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.intents import CanaryIntent
+from kservec.core.records import evolve
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
@@ -33,4 +33,4 @@ def render_workloads(unit: Unit, env: Env) -> Step:
         bundle = bundle.add(*deployed.manifests)
         found += deployed.diagnostics
     components = tuple(c.take(CanaryIntent)[1] for c in unit.components)
-    return Step(replace(unit, components=components, bundle=bundle), tuple(found))
+    return Step(evolve(unit, components=components, bundle=bundle), tuple(found))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.intents import ScaleIntent
 from kservec.core.names import AUTOSCALER_CLASS
+from kservec.core.records import evolve
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Step, finding
 
@@ -63,7 +63,7 @@ def scale(unit: Unit, env: Env) -> Step:
                 bundle = bundle.add(*made.manifests)
                 found += made.diagnostics
         components.append(component)
-    return Step(replace(unit, components=tuple(components), bundle=bundle), tuple(found))
+    return Step(evolve(unit, components=tuple(components), bundle=bundle), tuple(found))
 
 
 def choose_scaler(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> Scaler:
@@ -94,7 +94,7 @@ def scaled_component(component: Component, scaled: Scaled) -> Component:
     own = component.annotations
     for key in scaled.refused:
         own = own.without((key,), TAKEN_BACK)
-    return replace(component, replicas=scaled.replicas, annotations=own, pod_annotations=annotations)
+    return evolve(component, replicas=scaled.replicas, annotations=own, pod_annotations=annotations)
 
 
 def unheeded(unit: Unit, component: Component) -> Iterator[Diagnostic]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Bundle, Manifest
@@ -10,7 +9,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.intents import CanaryIntent
 from kservec.core.names import INTERNAL
 from kservec.core.object_validity import object_faults
-from kservec.core.stored_form import stored_form
+from kservec.core.records import evolve
 from kservec.core.tree import Tree
 from kservec.core.unit import Step
 
@@ -42,12 +41,12 @@ def seal(unit: Unit, env: Env) -> Step:
     """Report what no pass honoured and what an API server would refuse, and bring the manifests into their final form.
 
     Takes:   every intent that is left
-    Writes:  manifests: without KServe's internal annotations, with the defaults that keep a sync clean
+    Writes:  manifests: without KServe's internal annotations, in the form that keeps a sync clean
     Reports: output/intent-left, <feature>/not-implemented, output/*, pod/*
     """
     sealed = tuple(finished(m, env) for m in unit.bundle.manifests)
     found = (*leftovers(unit), *(d for m in sealed for d in refusals(unit, m, env)))
-    return Step(replace(unit, bundle=Bundle(sealed)), found)
+    return Step(evolve(unit, bundle=Bundle(sealed)), found)
 
 
 def refusals(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
@@ -97,8 +96,7 @@ def unbuilt(feature: str) -> Code:
 def finished(made: Manifest, env: Env) -> Manifest:
     """A manifest as it is written."""
     body = made.body.value
-    written = stored_form(without_internal(body))
-    written = env.schemas.with_output_defaults(written, made.ref.api_version, made.ref.kind)
+    written = env.schemas.as_stored(without_internal(body), made.ref.api_version, made.ref.kind)
     return made if written is body else made._replace(body=Tree(written, made.body.journal))
 
 

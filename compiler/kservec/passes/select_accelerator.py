@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import GKE_ACCELERATOR
+from kservec.core.records import evolve
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def with_accelerator(component: Component) -> Component:
         return pod.put(("nodeSelector", NODE_SELECTOR), accelerator, found[0])
 
     worker = placed(component.worker_pod) if component.worker_pod is not None else None
-    return replace(component, pod=placed(component.pod), worker_pod=worker)
+    return evolve(component, pod=placed(component.pod), worker_pod=worker)
 
 
 def asks_for_gpu(pod: Tree) -> bool:

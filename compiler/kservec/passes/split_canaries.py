@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.canary import MODEL, added_variables, canary_of, resolved_predictor
@@ -11,6 +10,7 @@ from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent, ModelIntent, RuntimeIntent, ScaleIntent
 from kservec.core.names import KSERVE_CONTAINER, predictor_name
 from kservec.core.predictor import predictor_component
+from kservec.core.records import evolve
 from kservec.core.runtime_choice import with_labels, with_runtime
 from kservec.core.tree import lookup
 from kservec.core.unit import Role, Step, finding
@@ -93,8 +93,8 @@ def without_earlier(component: Component, added: frozenset[str]) -> Component:
     kept = [entry for i, entry in enumerate(env) if entry["name"] not in added or last[entry["name"]] == i]
     if len(kept) == len(env):
         return component
-    cleaned = replace(intents[0], container={**intents[0].container, "env": kept})
-    return replace(rest, intents=(*rest.intents, cleaned))
+    cleaned = evolve(intents[0], container={**intents[0].container, "env": kept})
+    return evolve(rest, intents=(*rest.intents, cleaned))
 
 
 def canary_components(unit: Unit, inherited: Json, canaries: Sequence[Canary], env: Env) -> list[Component]:
@@ -134,9 +134,9 @@ def canary_component(unit: Unit, inherited: Json, canary: Canary, env: Env) -> C
     share = CanaryIntent(
         origin=unit.source.origin(*canary.path[:-1], "trafficPercent"), percent=canary.percent, name=canary.name
     )
-    bare = replace(predictor_component(written, env), canary=canary.name, extension=canary.extension)
-    component, labels = with_runtime(unit, replace(bare, intents=(*bare.intents, share)), env)
-    return replace(with_container_name(unit, with_labels(component, dict(labels))), server_labels=labels)
+    bare = evolve(predictor_component(written, env), canary=canary.name, extension=canary.extension)
+    component, labels = with_runtime(unit, evolve(bare, intents=(*bare.intents, share)), env)
+    return evolve(with_container_name(unit, with_labels(component, dict(labels))), server_labels=labels)
 
 
 def with_container_name(unit: Unit, component: Component) -> Component:
@@ -153,8 +153,8 @@ def with_container_name(unit: Unit, component: Component) -> Component:
         message = f"canary {component.canary} calls its container {name}, where its model is not mounted"
         remedy = f"write name: {KSERVE_CONTAINER}"
         raise Reject(finding(unit, CONTAINER_NAME, message, (*component.implementation, "name"), remedy))
-    named = replace(intents[0], container={**intents[0].container, "name": name})
-    return replace(rest, intents=(*rest.intents, named))
+    named = evolve(intents[0], container={**intents[0].container, "name": name})
+    return evolve(rest, intents=(*rest.intents, named))
 
 
 def check_place(unit: Unit, canary: Canary) -> None:
@@ -191,7 +191,7 @@ def with_lowered_replicas(unit: Unit, stable: Component, taken: int) -> tuple[Co
         message = f"the stable predictor keeps at least {lower} of {least} replicas, since its canaries have {taken}"
         remedy = "start a new canary at trafficPercent 0, and raise it when the pods run"
         found = (finding(unit, STABLE_LOWERED, message, (*stable.path, "minReplicas"), remedy),)
-    return replace(rest, intents=(*rest.intents, replace(intents[0], min_replicas=lower))), found
+    return evolve(rest, intents=(*rest.intents, evolve(intents[0], min_replicas=lower))), found
 
 
 def unheeded(unit: Unit, canary: Canary) -> Iterator[Diagnostic]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.arguments import Facts, art_container, explainer_arguments, transformer_arguments
@@ -10,6 +9,7 @@ from kservec.core.containers import set_variable
 from kservec.core.intents import ExposeIntent, ModelIntent, ModelSource
 from kservec.core.names import MODEL_PATH, explainer_name, predictor_name, transformer_name
 from kservec.core.predictor import predictor_component
+from kservec.core.records import evolve
 from kservec.core.tree import Concat, Layer, Origin, Tree
 from kservec.core.unit import Component, Role, Step
 from kservec.core.written import Written, bare_component, custom_model
@@ -42,7 +42,7 @@ def split_inferenceservice(unit: Unit, env: Env) -> Step:
     if spec.explainer is not None:
         components.append(split_explainer(unit, spec.explainer, env))
     exposed = ExposeIntent(origin=unit.source.origin("metadata", "name"))
-    return Step(replace(unit, components=tuple(components), intents=(*unit.intents, exposed)))
+    return Step(evolve(unit, components=tuple(components), intents=(*unit.intents, exposed)))
 
 
 def facts_of(unit: Unit, extension: ComponentExtension) -> Facts:
@@ -69,7 +69,7 @@ def split_transformer(unit: Unit, spec: TransformerSpec, env: Env) -> Component:
         pod, containers[0]["name"], "INFERENCE_SERVICE_NAME", unit.name, Origin(Layer.KSERVE_DEFAULT, BY)
     )
     intents = (*component.intents, *custom_model(written))
-    return replace(component, pod=pod, intents=intents, implementation=(*TRANSFORMER, "containers", 0))
+    return evolve(component, pod=pod, intents=intents, implementation=(*TRANSFORMER, "containers", 0))
 
 
 def with_arguments(pod: Tree, added: list[str]) -> Tree:
@@ -94,7 +94,7 @@ def split_explainer(unit: Unit, spec: ExplainerSpec, env: Env) -> Component:
         added = explainer_arguments(spec.containers[0].get("args") or [], facts)
         intents = (*component.intents, *custom_model(written))
         pod = with_arguments(component.pod, added)
-        return replace(component, pod=pod, intents=intents, implementation=(*EXPLAINER, "containers", 0))
+        return evolve(component, pod=pod, intents=intents, implementation=(*EXPLAINER, "containers", 0))
     container = art_container(art, facts, env.platform.explainers.art.image)
     at = unit.source.origin(*EXPLAINER, "art")
     pod = component.pod.put(("containers",), [container, *spec.containers[1:]], at)
@@ -103,4 +103,4 @@ def split_explainer(unit: Unit, spec: ExplainerSpec, env: Env) -> Component:
         origin = unit.source.origin(*EXPLAINER, "art", "storageUri")
         source = ModelSource(uri=art.storage_uri, mount_path=MODEL_PATH, origin=origin)
         intents = (*intents, ModelIntent(origin=origin, sources=(source,)))
-    return replace(component, pod=pod, intents=intents, implementation=(*EXPLAINER, "art"))
+    return evolve(component, pod=pod, intents=intents, implementation=(*EXPLAINER, "art"))

@@ -46,7 +46,8 @@ INVALID_METRIC = Code(
 def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> Scaled:
     """The HorizontalPodAutoscaler of a component.
 
-    Without a metric that counts, the API server would fill in 80% of cpu, so that is written out.
+    Without a metric that counts, the API server would fill in 80% of cpu, so that is written out. KServe leaves out the
+    behavior that the user wants.
 
     Raises:
         Reject: a metric has no valid target.
@@ -55,7 +56,10 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
     least, most = bounds(intent, floor=LEAST)
     metrics = list(metrics_of(unit, component, intent)) or [resource_metric(CPU, percent_target(DEFAULT_PERCENT))]
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": component.name}
-    spec = Tree.of({"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most, "metrics": metrics}, MADE)
+    fields = {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most, "metrics": metrics}
+    if intent.auto_scaling is not None and intent.auto_scaling.behavior:
+        fields["behavior"] = intent.auto_scaling.behavior
+    spec = Tree.of(fields, MADE)
     ref = ObjectRef(API_VERSION, KIND, unit.namespace, component.name)
     scaler = component_object(ref, component, with_origins(unit, component, intent, spec))
     return Scaled((scaler,), diagnostics=tuple(unused(unit, component, intent)))
@@ -68,6 +72,8 @@ def with_origins(unit: Unit, component: Component, intent: ScaleIntent, spec: Tr
     for name, path in scale_settings(component, intent):
         if name in places:
             spec = spec.note((places[name],), unit.source.origin(*path))
+    if "behavior" in spec.value:
+        spec = spec.note(("behavior",), unit.source.origin(*component.path, "autoScaling", "behavior"))
     return spec
 
 
@@ -151,9 +157,6 @@ def unused(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Di
     for name, path in scale_settings(component, intent):
         if name in ("scaleTarget", "scaleMetric"):
             yield without_effect(unit, path, "autoScaling takes its place")
-    if intent.auto_scaling.behavior:
-        reason = "KServe's HorizontalPodAutoscalers have the default behavior"
-        yield without_effect(unit, (*at, "autoScaling", "behavior"), reason, "KEDA takes the stabilization windows")
     for i, metric in enumerate(intent.auto_scaling.metrics):
         yield from unused_entry(unit, metric, (*at, "autoScaling", "metrics", i))
 

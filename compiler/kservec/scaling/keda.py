@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
     from kservec.core.intents import ScaleIntent
-    from kservec.core.tree import Json, Path
+    from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
     from kservec.spec.inferenceservice import AutoScaling, MetricsSpec, MetricTarget
 
@@ -79,7 +79,7 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
     least, most = bounds(intent)
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": component.name}
     fields = {"scaleTargetRef": target, "minReplicaCount": least, "maxReplicaCount": most, "triggers": triggers}
-    behavior = windows(intent.auto_scaling, env)
+    behavior = behavior_of(intent.auto_scaling, env)
     if behavior:
         fields["advanced"] = {"horizontalPodAutoscalerConfig": {"behavior": behavior}}
     spec = with_origins(unit, component, intent, Tree.of(fields, MADE))
@@ -197,8 +197,11 @@ TRIGGERS: dict[str, Callable[[MetricsSpec, Component, Unit, Env], Json | None]] 
 }
 
 
-def windows(auto_scaling: AutoScaling | None, env: Env) -> Json:
-    """The stabilization windows, from the user or else from the platform's `autoscaler` section; {} if neither."""
+def behavior_of(auto_scaling: AutoScaling | None, env: Env) -> Json:
+    """How fast to scale: as the user says, else with the windows of the platform's `autoscaler` section.
+
+    KServe passes on the stabilization windows alone. {} if nobody says anything.
+    """
     behavior = (auto_scaling.behavior if auto_scaling is not None else None) or {}
     section = env.platform.autoscaler
     defaults = {
@@ -207,11 +210,12 @@ def windows(auto_scaling: AutoScaling | None, env: Env) -> Json:
     }
     found = {}
     for direction, default in defaults.items():
-        seconds = (behavior.get(direction) or {}).get(WINDOW)
-        if seconds is None:
-            seconds = whole_number(default)
-        if seconds is not None:
-            found[direction] = {WINDOW: seconds}
+        rules = {name: rule for name, rule in (behavior.get(direction) or {}).items() if rule is not None}
+        seconds = whole_number(default)
+        if WINDOW not in rules and seconds is not None:
+            rules[WINDOW] = seconds
+        if rules:
+            found[direction] = rules
     return found
 
 
@@ -229,12 +233,6 @@ def unused(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Di
     for name, path in scale_settings(component, intent):
         if name in ("scaleTarget", "scaleMetric"):
             yield without_effect(unit, path, "KEDA scales by autoScaling.metrics alone")
-    behavior = (intent.auto_scaling.behavior if intent.auto_scaling is not None else None) or {}
-    for direction, rules in sorted(behavior.items()):
-        for rule in sorted(rules or {}):
-            if rule != WINDOW:
-                at: Path = (*component.path, "autoScaling", "behavior", direction, rule)
-                yield without_effect(unit, at, f"KServe passes only {WINDOW} on to KEDA")
 
 
 def never_woken(unit: Unit, component: Component, scaling: tuple[int, list[Json]]) -> Iterator[Diagnostic]:

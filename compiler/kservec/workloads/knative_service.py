@@ -36,7 +36,7 @@ SERVICE_ANNOTATIONS = ("serving.knative.dev/rollout-duration", "serving.knative.
 
 TEMPLATE: Path = ("spec", "template")
 MOUNTED_TOKEN = "automountServiceAccountToken"  # noqa: S105 - the name of a field
-"""Knative takes it with the value false alone; true is what pods have without it."""
+ALREADY_MOUNTED = "Knative takes the value false alone, for true is what pods have without it"
 
 FIELD_DROPPED = Code(
     "knative/field-dropped",
@@ -72,7 +72,7 @@ def render(unit: Unit, component: Component, env: Env) -> Deployed:
     metadata = {"name": component.name, "namespace": unit.namespace}
     empty: Json = {"spec": {"template": {"metadata": {}, "spec": {}}}}
     made = manifest(API_VERSION, KIND, metadata, empty, unit.source.origin(*component.path))
-    body = with_pod(with_metadata(made.body, component, env), component)
+    body = with_pod(with_metadata(made.body, component, env), unit, component)
     body, found = without_strays(body, unit, env)
     body = body.graft((*TEMPLATE, "spec"), revision_defaults(body.sub(*TEMPLATE, "spec"), config_defaults(env)))
     tagged = component.annotation(TAG_ROUTING) == "true"
@@ -106,16 +106,17 @@ def with_metadata(body: Tree, component: Component, env: Env) -> Tree:
     return body
 
 
-def with_pod(body: Tree, component: Component) -> Tree:
+def with_pod(body: Tree, unit: Unit, component: Component) -> Tree:
     """The service with the component's pod in it, and what the revision says beside the pod."""
     at = (*TEMPLATE, "spec")
     body = body.graft(at, component.pod)
     extension = component.extension
     if extension.timeout is not None:
         for name in ("timeoutSeconds", "responseStartTimeoutSeconds"):
-            body = body.put((*at, name), extension.timeout, MADE)
+            body = body.put((*at, name), extension.timeout, unit.source.origin(*component.path, "timeout"))
     if extension.container_concurrency is not None:
-        body = body.put((*at, "containerConcurrency"), extension.container_concurrency, MADE)
+        origin = unit.source.origin(*component.path, "containerConcurrency")
+        body = body.put((*at, "containerConcurrency"), extension.container_concurrency, origin)
     return body
 
 
@@ -134,7 +135,8 @@ def dropped(body: Tree, path: Path, unit: Unit) -> Diagnostic:
     """The warning about a field that is left out."""
     name = str(path[-1])
     shown = field_path(path[len(TEMPLATE) + 1 :])
-    message = f"{shown} has no effect: a Knative service has no such field"
+    reason = ALREADY_MOUNTED if name == MOUNTED_TOKEN else "a Knative service has no such field"
+    message = f"{shown} has no effect: {reason}"
     hint = SUBSTITUTES.get(name, "remove it, or use Standard mode")
     return finding(unit, FIELD_DROPPED, message, body.span(path), hint)
 
@@ -143,7 +145,7 @@ def with_name(body: Tree, component: Component, env: Env) -> Tree:
     """The service whose revision has a name that follows from its content, where revisions are to have names."""
     if not env.names_revisions:
         return body
-    final = env.schemas.with_output_defaults(body.value, API_VERSION, KIND)
+    final = env.schemas.as_stored(body.value, API_VERSION, KIND)
     name = revision_name(component.name, final["spec"]["template"])
     return body.put((*TEMPLATE, "metadata", "name"), name, MADE)
 
@@ -166,21 +168,30 @@ def demand_findings(made: Manifest, unit: Unit, env: Env) -> Iterator[Diagnostic
 def refused(demand: Demand, made: Manifest, unit: Unit, env: Env) -> Diagnostic:
     """The error about a setting that does not grant what a service needs."""
     given = env.platform.knative[demand.config].get(demand.key, "not set")
-    code, verb = (LIMIT_EXCEEDED, "at least ") if demand.limit else (FEATURE_DISABLED, "")
-    message = f"{made.ref.name} needs {demand.key} {verb}{demand.value} in Knative's {demand.config}; it is {given}"
-    span = made.body.span((*TEMPLATE, "spec", *demand.path)) or unit.source.span("metadata", "name")
-    return Diagnostic(code=code, message=message, span=span, help=patch(demand), subject=unit.ref)
+    declared = env.platform.knative_spans.get(demand.config)
+    return Diagnostic(
+        code=LIMIT_EXCEEDED if demand.limit else FEATURE_DISABLED,
+        message=f"{made.ref.name} needs {wanted(demand)} in Knative's {demand.config}; it is {given}",
+        span=made.body.span((*TEMPLATE, "spec", *demand.path)) or unit.source.span("metadata", "name"),
+        related=((declared, f"{demand.config} is declared here"),) if declared is not None else (),
+        help=patch(demand),
+        subject=unit.ref,
+    )
 
 
 def undeclared(demand: Demand) -> Diagnostic:
     """The warning about a setting that nothing declares; the same for all services that need it."""
-    verb = "at least " if demand.limit else ""
     return Diagnostic(
         code=DEMANDED,
-        message=f"services need {demand.key} {verb}{demand.value} in Knative's {demand.config}, which is not declared",
+        message=f"services need {wanted(demand)} in Knative's {demand.config}, which is not declared",
         span=None,
         help=f"{patch(demand)}; then add {demand.config} to the platform's documents",
     )
+
+
+def wanted(demand: Demand) -> str:
+    """What a demand asks for, in words."""
+    return f"{demand.key} {'of at least ' if demand.limit else ''}{demand.value}"
 
 
 def patch(demand: Demand) -> str:

@@ -121,5 +121,6 @@ func flags(dir, port, storage string) []string {
 		"--service-cluster-ip-range=10.0.0.0/16",
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
+		"--allow-privileged=true", // as clusters with device plugins and storage drivers have it
 	}
 }

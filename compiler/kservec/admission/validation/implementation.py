@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.admission.subject import EXPLAINER, MODEL_FIELDS, PREDICTOR, Part
 from kservec.core.containers import find, variable
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import KSERVE_CONTAINER
+from kservec.core.records import evolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def _several(subject: Subject, part: Part) -> Diagnostic:
         if sidecar
         else "keep one of them",
     )
-    return replace(finding, related=((subject.source.span(*part.path, *first), "the first one"),))
+    return evolve(finding, related=((subject.source.span(*part.path, *first), "the first one"),))
 
 
 def _shown(subject: Subject, part: Part, step: tuple[str | int, ...]) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.admission.subject import storage_uri
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.records import evolve
 from kservec.core.registry import Delivery, SchemeTrait
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _words(choices: Iterable[str]) -> str:
 def _both(subject: Subject, part: Part, at: Path) -> Diagnostic:
     message = f"this {part.role} names its model by a single URI and by storageUris"
     finding = subject.finding(URI_AND_URIS, message, (*part.path, "storageUris"), "keep one of the two")
-    return replace(finding, related=((subject.source.span(*part.path, *at), "the single URI"),))
+    return evolve(finding, related=((subject.source.span(*part.path, *at), "the single URI"),))
 
 
 def _check_entry(subject: Subject, entry: Json, path: Path) -> Iterator[Diagnostic]:

@@ -1,0 +1,84 @@
+"""What an API server checks of pods in code. The verdicts were an API server's, and `make apiserver` asks again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kservec.core.object_validity import object_faults
+from kservec.core.schema import Schemas
+from kservec.io.packaged import packaged_schemas
+
+VECTORS = yaml.safe_load((Path(__file__).parent / "vectors" / "pods.yaml").read_text())
+KIND = ("apps/v1", "Deployment")
+
+
+@pytest.fixture(name="schemas", scope="module")
+def schemas_fixture() -> Schemas:
+    """The schemas that ship with kservec."""
+    return packaged_schemas()
+
+
+def found(manifest: Any, schemas: Schemas) -> list[str]:
+    """What is said against a Deployment, by code first and by its schema else, as `seal` does it."""
+    stored = schemas.as_stored(manifest, *KIND)
+    messages = [fault.message for fault in object_faults(*KIND, stored)]
+    return messages or [message for _, message in schemas.output_errors(stored, *KIND)]
+
+
+@pytest.mark.parametrize("title", VECTORS["accepted"])
+def test_nothing_is_said_against_what_is_accepted(schemas: Schemas, deployment: Callable[..., Any], title: str) -> None:
+    """What an API server accepts has no faults."""
+    assert found(deployment(**VECTORS["accepted"][title]), schemas) == []
+
+
+@pytest.mark.parametrize("title", VECTORS["refused"])
+def test_what_is_refused_has_a_fault(schemas: Schemas, deployment: Callable[..., Any], title: str) -> None:
+    """What an API server refuses has a fault, and no more than two."""
+    assert 1 <= len(found(deployment(**VECTORS["refused"][title]), schemas)) <= 2
+
+
+@pytest.mark.parametrize(
+    ("laid_over", "path", "message"),
+    [
+        (
+            {"container": {"env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"key": "b"}}}]}},
+            ("containers", "kserve-container", "env", "A", "valueFrom", "configMapKeyRef"),
+            "containers.kserve-container.env.A.valueFrom.configMapKeyRef has no name",
+        ),
+        (
+            {"container": {"ports": [{"containerPort": 8080, "hostPort": 70000}]}},
+            ("containers", "kserve-container", "ports", 8080, "hostPort"),
+            "containers.kserve-container.ports[8080].hostPort is 70000, but must be 0 to 65535",
+        ),
+        (
+            {"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}, {"ip": "10.0.0.1", "hostnames": ["b"]}]},
+            ("hostAliases",),
+            "hostAliases has 2 items with ip 10.0.0.1",
+        ),
+        (
+            {"volumes": [{"name": "a", "configMap": {"name": "b", "items": [{"key": "c", "path": "../d"}]}}]},
+            ("volumes", "a", "configMap", "items", 0, "path"),
+            'volumes.a.configMap.items[0].path is "../d", but must be a relative path without ..',
+        ),
+    ],
+)
+def test_a_fault_names_its_place(
+    deployment: Callable[..., Any], laid_over: dict[str, Any], path: tuple[str | int, ...], message: str
+) -> None:
+    """The path has merge keys, so that the place can be found in the user's file; the message says it in words."""
+    (fault,) = object_faults(*KIND, deployment(**laid_over))
+    assert fault.path == ("spec", "template", "spec", *path)
+    assert fault.message == message
+
+
+def test_ports_of_a_service_need_names() -> None:
+    """A port without a name is fine alone, and an output/unnamed-port beside others."""
+    service = {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80, "name": "b"}, {"port": 81}]}}
+    assert [f.code.slug for f in object_faults("v1", "Service", service)] == ["output/unnamed-port"]
+    service["spec"]["ports"].pop(0)
+    assert list(object_faults("v1", "Service", service)) == []
