@@ -272,12 +272,22 @@ def test_an_ingress_sends_canaries_nothing():
     assert "spec.canary[0].trafficPercent" in result.diagnostics[0].message
 
 
-def test_a_share_goes_past_the_transformer():
-    """KServe splits the rule that leads to the transformer too, so the canary gets raw requests; this is reported."""
+def test_a_canary_behind_a_transformer_gets_no_share_of_the_service():
+    """Requests for the transformer all go there, and that the canary gets none of them is reported."""
     prep = {"containers": [{"name": "prep", "image": "prep:1"}]}
     result = compiled({"model": model()}, canary(25), transformer=prep)
-    assert weights(objects(result), "churn") == [[("churn-transformer", 75), ("churn-next-predictor", 25)]]
-    assert findings(result) == ["exposure/canary-past-transformer"]
+    assert weights(objects(result), "churn") == [[("churn-transformer", 1)]]
+    assert weights(objects(result), "churn-predictor") == [[("churn-predictor", 75), ("churn-next-predictor", 25)]]
+    assert findings(result) == ["exposure/canary-behind-transformer"]
+
+
+def test_a_canary_gets_no_explanations():
+    """What is to be explained goes to the explainer alone; predictions are split."""
+    result = compiled({"model": model()}, canary(25), explainer={"containers": [{"name": "why", "image": "why:1"}]})
+    explained, predicted = weights(objects(result), "churn")
+    assert explained == [("churn-explainer", 1)]
+    assert predicted == [("churn-predictor", 75), ("churn-next-predictor", 25)]
+    assert not findings(result)
 
 
 def test_the_percentage_of_knative_does_nothing_here():

@@ -68,7 +68,8 @@ def run(unit: Unit, env: Env) -> Step:
         except Reject as reject:
             return Step(unit, (*found, *reject.diagnostics))
         unit = step.unit
-        found.extend(step.diagnostics)
-        if has_errors(step.diagnostics):
-            break
+        if step.diagnostics:
+            found += step.diagnostics
+            if has_errors(step.diagnostics):
+                break
     return Step(unit, tuple(found))

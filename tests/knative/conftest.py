@@ -135,3 +135,13 @@ def knative_fixture() -> Any:
 def predictor_fixture() -> Any:
     """Makes the spec of a service."""
     return predictor
+
+
+@pytest.fixture(name="secured")
+def secured_fixture() -> Any:
+    """Compiles a service for a cluster that fills in safe settings."""
+
+    def make(flag: str, fields: dict[str, Any]) -> Outcome:
+        return compiled(predictor(**fields), config={"features": {**ALL_FEATURES, "secure-pod-defaults": flag}})
+
+    return make

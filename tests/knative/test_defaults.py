@@ -101,6 +101,48 @@ def test_default_resources_of_the_platform(knative, predictor):
     }
 
 
+def test_readiness_of_a_sidecar(knative, predictor):
+    """A probe of a sidecar states its thresholds too, though it is no serving container."""
+    relay = {**RELAY, "readinessProbe": {"tcpSocket": {"port": 9000}}}
+    outcome = knative(predictor(relay, server={"ports": [{"containerPort": 8080}]}))
+    assert server_of(outcome, "relay")["readinessProbe"] == {"successThreshold": 1, "tcpSocket": {"port": 9000}}
+
+
+SAFE = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+
+
+@pytest.mark.parametrize(
+    ("flag", "fields", "expected"),
+    [
+        ("disabled", {}, None),
+        ("Enabled", {}, {**SAFE, "runAsNonRoot": True}),
+        ("AllowRootBounded", {}, SAFE),
+        (
+            "enabled",
+            {"securityContext": {"runAsNonRoot": False, "seccompProfile": {"type": "Unconfined"}}},
+            {k: v for k, v in SAFE.items() if k != "seccompProfile"},
+        ),
+        (
+            "enabled",
+            {"server": {"ports": [{"containerPort": 80}], "securityContext": {"runAsNonRoot": False}}},
+            {**SAFE, "runAsNonRoot": False, "capabilities": {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}},
+        ),
+        (
+            "enabled",
+            {"server": {"securityContext": {"capabilities": {"drop": ["NET_RAW"]}}}},
+            {**SAFE, "runAsNonRoot": True, "capabilities": {"drop": ["NET_RAW"]}},
+        ),
+    ],
+)
+def test_safe_settings_of_the_platform(secured, flag, fields, expected):
+    """With secure-pod-defaults Knative fills in what is unsafe by default; what containers and pod say stays."""
+    assert server_of(secured(flag, fields)).get("securityContext") == expected
+
+
 def test_mounts_that_cannot_be_written_to(knative, predictor):
     """Mounts of all volumes but emptyDir and claims are read-only."""
     volumes = [

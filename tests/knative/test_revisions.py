@@ -81,6 +81,13 @@ def test_a_second_canary_keeps_the_stable_revision(knative, predictor):
     assert shares(third) == {name_of(third): 30, name_of(first): 70}
 
 
+def test_a_canary_that_is_no_other_version(knative, predictor):
+    """A share of traffic for what is stable already is named in a warning."""
+    first = build(knative, predictor, "1")
+    assert build(knative, predictor, "1", 20, first.tree).slugs == ["knative/canary-of-itself"]
+    assert build(knative, predictor, "2", 20, first.tree).slugs == ["knative/canary-runs"]
+
+
 def test_the_annotation_names_the_stable_revision(knative, predictor):
     """An annotation stands for the tree of the last build, and goes before it."""
     first = build(knative, predictor, "1")

@@ -1,4 +1,4 @@
-"""Command-line arguments that KServe adds to transformers and explainers.
+"""Command-line arguments: those that KServe adds to transformers and explainers, and what options an argument list has.
 
 KServe: pkg/apis/serving/v1beta1/{transformer_custom,explainer_custom,explainer_art}.go, GetContainer
 """
@@ -27,6 +27,20 @@ class Facts(NamedTuple):
     model: str
     predictor_host: str
     workers: int | None
+
+
+def options(arguments: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """The long options among arguments, each with its last value and the number of its argument."""
+    found: dict[str, tuple[str, int]] = {}
+    for i, argument in enumerate(arguments):
+        name, assigned, value = argument.partition("=")
+        if not name.startswith("--"):
+            continue
+        following = arguments[i + 1] if i + 1 < len(arguments) else "-"
+        if not assigned and not following.startswith("-"):
+            value = following
+        found[name] = (value, i)
+    return found
 
 
 def includes(args: Sequence[str], flag: str) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.cluster import ServiceAccount
 from kservec.core.containers import find
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.records import evolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,13 @@ SETTING_UNKNOWN = Code(
     "KServe copies a few settings, such as the S3 endpoint, from a Secret into the pod in plain text. The Secret has "
     "such a key and its value is not declared: give it as an annotation of the Secret where there is one, or under "
     "`settings` of the Secret's entry in a Cluster document.",
+)
+KEYS_ASSUMED = Code(
+    "secret/keys-assumed",
+    Severity.WARNING,
+    "a Secret for credentials, without keys",
+    "The annotations of the Secret tell what it is for, and it is declared without any keys. It is taken to have those "
+    "that KServe's configuration names; if the real one has none, the pods do not start.",
 )
 SECRETS_OVERLAP = Code(
     "secret/overlap",
@@ -124,7 +132,9 @@ def equip(container: Json, account_name: str, holder: Holder, env: Env) -> Equip
     for kind in env.plugs.account_credentials:
         if kind.from_account is not None and kind.account_annotation in account.annotations:
             equipped = granted(equipped, kind, kind.from_account(account, env))
-    grants = grants_of(secrets_of(account, holder, env), holder, env)
+    secrets = secrets_of(account, holder, env)
+    grants = grants_of(secrets, holder, env)
+    found = (*found, *(keys_assumed(s, holder) for s in secrets if assumed_kind(s, env) is not None))
     for _, kind, grant in grants:
         equipped = granted(equipped, kind, grant)
     return equipped._replace(diagnostics=(*found, *(overlaps(grants, holder) if len(grants) > 1 else ())))
@@ -149,8 +159,13 @@ def grants_of(secrets: list[Secret], holder: Holder, env: Env) -> list[tuple[str
 @lru_cache(maxsize=1024)
 def grant_of(secret: Secret, env: Env) -> tuple[Credential, Grant] | None:
     """The kind of a Secret and what it gives to everybody who has it; None if it is of no known kind."""
-    kind = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None)
+    kind = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None) or assumed_kind(secret, env)
     return None if kind is None else (kind, kind.grant(secret, env))
+
+
+def assumed_kind(secret: Secret, env: Env) -> Credential | None:
+    """The kind of a Secret that is declared without keys, if its annotations tell. KServe ignores such a Secret."""
+    return next((c for c in env.plugs.ladder if c.assumed_of(secret)), None)
 
 
 def secrets_of(account: ServiceAccount, holder: Holder, env: Env) -> list[Secret]:
@@ -209,6 +224,18 @@ def unknown_kind(secret: Secret, holder: Holder) -> Diagnostic:
         help="list its keys under `secrets` of a Cluster document",
         subject=holder.subject,
     )
+
+
+def keys_assumed(secret: Secret, holder: Holder) -> Diagnostic:
+    """The warning about a Secret that is declared without keys."""
+    name = f"Secret {secret.namespace}/{secret.name}"
+    found = holder.report(
+        KEYS_ASSUMED,
+        f"{name} is declared without keys; by its annotations it is taken to have those of credentials",
+        holder.account_span(),
+        "declare its keys; their values may be empty",
+    )
+    return evolve(found, related=((secret.span, "declared here"),) if secret.span is not None else ())
 
 
 def setting(secret: Secret, key: str) -> str | None:

@@ -181,7 +181,7 @@ def exactly_one(*fields: str) -> Check:
     """One of the fields must be there, and no other of them."""
 
     def check(value: Json) -> Iterable[Wrong]:
-        found = [name for name in fields if value.get(name) is not None]
+        found = sorted(name for name, held in value.items() if name in fields and held is not None)
         if len(found) == 1:
             return ()
         return (Wrong(NOT_EXACTLY_ONE, f"has {' and '.join(found) or 'none'} of {', '.join(fields)}"),)

@@ -102,10 +102,9 @@ def port_of(container: Json) -> int:
 
 def with_readiness(pod: Tree, server: str) -> Tree:
     """The pod whose serving container has a readiness probe; all readiness probes state their thresholds."""
-    container = pod.get("containers", server)
-    if not container.get("readinessProbe"):
-        probe = {"tcpSocket": {"port": port_of(container)}, "successThreshold": 1}
-        return pod.put(("containers", server, "readinessProbe"), probe, DEFAULTED)
+    serving = pod.get("containers", server)
+    if not serving.get("readinessProbe"):
+        pod = pod.put(("containers", server, "readinessProbe"), {"tcpSocket": {"port": port_of(serving)}}, DEFAULTED)
     for container in pod.value["containers"]:
         probe = container.get("readinessProbe")
         if probe:

@@ -64,6 +64,14 @@ CANARY_RUNS = Code(
     "that has never seen it (a new one, or one that collected it as garbage) cannot bring the service up from it.",
 )
 
+CANARY_OF_ITSELF = Code(
+    "knative/canary-of-itself",
+    Severity.WARNING,
+    "a canary that is the stable version",
+    "The spec has canaryTrafficPercent, but makes the very revision that is the stable one: both shares of the traffic "
+    "go to the same pods.",
+)
+
 
 def revision_name(service: str, template: Json) -> str:
     """The name of the revision that a template makes: it changes whenever anything in the template does."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.arguments import options
 from kservec.core.containers import find
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.images import is_pinned
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
-from kservec.core.placeholders import find_metadata, missing_values
+from kservec.core.placeholders import find_metadata, has_placeholder, missing_values
 from kservec.core.records import evolve
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
@@ -78,7 +79,7 @@ def missing_metadata(unit: Unit, pod: Tree, name: str) -> Iterator[Diagnostic]:
 def left_placeholders(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
     """Warnings about placeholders of a merged pod that are still there."""
     for field in ("containers", "initContainers"):
-        for container in pod.value.get(field) or ():
+        for container in filter(has_placeholder, pod.value.get(field) or ()):
             for path, text in texts(container, (field, container["name"])):
                 found = find_metadata(text)
                 if found is not None:
@@ -116,20 +117,6 @@ def repeated_arguments(unit: Unit, pod: Tree, runtime: Runtime) -> Iterator[Diag
         found = finding(unit, ARGUMENT_TWICE, message, pod.span((*at, count + i)), remedy)
         place = pod.span((*at, there))
         yield evolve(found, related=((place, "the runtime's"),) if place is not None else ())
-
-
-def options(arguments: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """The long options among arguments, each with its last value and the number of its argument."""
-    found: dict[str, tuple[str, int]] = {}
-    for i, argument in enumerate(arguments):
-        name, assigned, value = argument.partition("=")
-        if not name.startswith("--"):
-            continue
-        following = arguments[i + 1] if i + 1 < len(arguments) else "-"
-        if not assigned and not following.startswith("-"):
-            value = following
-        found[name] = (value, i)
-    return found
 
 
 def version_of_digest(unit: Unit, pod: Tree, image: str, intent: RuntimeIntent) -> Iterator[Diagnostic]:

@@ -95,6 +95,8 @@ def fill_metadata(value: Json, metadata: Json) -> Json:
     For containers with templates of their own: a text that does not name the metadata, or also holds what is no
     template of KServe's, stays as it is.
     """
+    if not has_placeholder(value):
+        return value
     data = object_meta(metadata)
 
     def filled(item: Json) -> Json:
@@ -107,12 +109,12 @@ def fill_metadata(value: Json, metadata: Json) -> Json:
             return {name: filled(inner) for name, inner in item.items()}
         return [filled(inner) for inner in item] if isinstance(item, list) else item
 
-    return filled(value) if has_placeholder(value) else value
+    return filled(value)
 
 
 def missing_values(container: Json, metadata: Json) -> Iterator[tuple[Path, str]]:
     """The path of each text that asks for a label or annotation which the metadata lacks, and what it asks for."""
-    for path, text in _texts(container, ()):
+    for path, text in _texts(container, ()) if _asked.search(repr(container)) else ():
         for found in _asked.finditer(text):
             kind, key = (found[1], found[2]) if found[1] else (found[3], found[4] or found[5] or "")
             if key not in (metadata.get(kind.lower()) or {}):
@@ -195,12 +197,8 @@ def render_text(template: str, fields: Mapping[str, Json]) -> str:
 
 def has_placeholder(value: Json) -> bool:
     """Whether any string in the value, keys too, opens a template action."""
-    kind = value.__class__
-    if kind is str:
-        return "{{" in value
-    if kind is dict:
-        return any("{{" in name or has_placeholder(item) for name, item in value.items())
-    return kind is list and any(has_placeholder(item) for item in value)
+    # Only a text brings two braces in a row, for keys are texts and no map begins with a map.
+    return "{{" in repr(value)
 
 
 def object_meta(metadata: Json) -> Struct:

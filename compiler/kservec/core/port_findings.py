@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.arguments import options
 from kservec.core.containers import find, first_port, serving_container
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.merge_findings import options
 from kservec.core.names import DEFAULT_PORT, KSERVE_CONTAINER, TRANSFORMER_CONTAINER
 from kservec.core.records import evolve
 from kservec.core.unit import finding
@@ -71,7 +71,7 @@ def taken_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
 
 
 def assumed_port(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
-    """The warning about a predictor and a transformer beside it, of which one is taken to listen at the other's port."""
+    """The warning about a predictor and the transformer beside it, if one is taken to listen at the other's port."""
     server, transformer = (find(pod.value["containers"], n) for n in (KSERVE_CONTAINER, TRANSFORMER_CONTAINER))
     if server is None or transformer is None or first_port(server) != first_port(transformer):
         return

@@ -110,6 +110,7 @@ class Grant(NamedTuple):
 class Credential:
     """One kind of credentials, recognised by the keys of a Secret: any of `keys`. The lowest rank that fits wins.
 
+    Of a Secret that is declared without any keys `annotations` tell the kind: those that only such Secrets have.
     `settings` names the keys of such Secrets whose values are no secrets and go into pods in plain text.
     `overwrites` tells what happens to variables that are there already: their values are overwritten and their sources
     kept, or else they are replaced. A ServiceAccount that has `account_annotation` gets `from_account`.
@@ -121,12 +122,17 @@ class Credential:
     grant: Callable[[Secret, Env], Grant]
     settings: tuple[str, ...] = ()
     overwrites: bool = False
+    annotations: tuple[str, ...] = ()
     account_annotation: str = ""
     from_account: Callable[[ServiceAccount, Env], Grant] | None = None
 
     def recognises(self, secret: Secret, env: Env) -> bool:
         """Whether a Secret is of this kind."""
         return any(key in secret.keys for key in self.keys(env))
+
+    def assumed_of(self, secret: Secret) -> bool:
+        """Whether a Secret without keys must be of this kind."""
+        return not secret.keys and any(key in secret.annotations for key in self.annotations)
 
 
 class Scaled(NamedTuple):

@@ -62,8 +62,8 @@ AMBIGUOUS = Code(
     Severity.WARNING,
     "several runtimes fit equally well",
     "Of runtimes with the same priority and protocols KServe takes the one that was created last, and files do not say "
-    "when that was: here the first by name is taken. Name the runtime in `model.runtime`, or give the runtimes different "
-    "priorities for the format.",
+    "when that was: here the first by name is taken. Name the runtime in `model.runtime`, or give the runtimes "
+    "different priorities for the format.",
 )
 SHOWN = 6
 
@@ -93,7 +93,7 @@ def ambiguities(unit: Unit, component: Component, env: Env) -> Iterator[Diagnost
         others = rivals(runtime, model, env.catalog, multi_node=bool(component.peek(ParallelIntent)))
         if others:
             names = ", ".join(r.name for r in others)
-            message = f"the runtimes {runtime.name}, {names} fit equally well; {runtime.name} is taken, the first by name"
+            message = f"the runtimes {runtime.name}, {names} fit equally well; the first by name is taken"
             place = (*component.implementation, "modelFormat")
             yield finding(unit, AMBIGUOUS, message, place, f"write runtime: {runtime.name}, or give them priorities")
 
@@ -173,7 +173,9 @@ def with_runtime(unit: Unit, component: Component, env: Env) -> tuple[Component,
     intent = intents[0]
     runtime = chosen(unit, rest, intent.model, env)
     defaults = runtime_defaults(as_annotated(runtime, unit, env), intent.model, intent.model.rest, unit.name)
-    waiting = (*rest.intents, evolve(intent, container=defaults.container))
+    if defaults.container is not intent.container:
+        intent = evolve(intent, container=defaults.container)
+    waiting = (*rest.intents, intent)
     return evolve(rest, runtime=runtime, protocol=defaults.protocol, intents=waiting), defaults.labels
 
 

@@ -5,8 +5,10 @@ Decides which container ports are exposed, under which numbers and protocols. Mu
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kservec.core.arguments import PREDICTOR_HOST, options
 from kservec.core.containers import serving_container
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.names import (
@@ -138,7 +140,35 @@ def entry_address(unit: Unit, cluster_domain: str) -> str:
     """
     entry = entry_component(unit)
     address = f"{INSIDE_SCHEME}://{entry.name}.{unit.namespace}.svc.{cluster_domain}"
-    if not entry.headless:
-        return address
-    port = next((p.target_port for p in entry.ports if not is_grpc(p)), DEFAULT_PORT)
-    return f"{address}:{port}"
+    return f"{address}:{pod_port(entry)}" if entry.headless else address
+
+
+def pod_port(component: Component, *, grpc: bool = False) -> int:
+    """The port of a component's pods for HTTP, or for gRPC."""
+    return next((p.target_port for p in component.ports if is_grpc(p) is grpc), DEFAULT_PORT)
+
+
+def with_predictor_port(unit: Unit) -> Unit:
+    """The unit whose transformer and explainer are told the port of a predictor whose Service maps no ports.
+
+    KServe tells them the name alone, so that they ask at port 80, where nobody listens.
+    """
+    predictor = unit.components[0]
+    if not predictor.headless:
+        return unit
+    host = f"{predictor.name}.{unit.namespace}"
+    others = tuple(c if c.role is Role.PREDICTOR else told_port(c, host, predictor) for c in unit.components)
+    return unit.with_components(others)
+
+
+def told_port(component: Component, host: str, predictor: Component) -> Component:
+    """A component whose argument for the predictor's host, if it is this one, names the port as well."""
+    container = component.pod.value["containers"][0]
+    args = container.get("args") or ()
+    protocol, _ = options(args).get("--predictor_protocol", ("", 0))
+    for i, (option, value) in enumerate(pairwise(args), 1):
+        if (option, value) == (PREDICTOR_HOST, host):
+            address = f"{host}:{pod_port(predictor, grpc='grpc' in protocol)}"
+            at = ("containers", container["name"], "args", i)
+            return evolve(component, pod=component.pod.put(at, address, MADE))
+    return component

@@ -20,6 +20,8 @@ from kservec.core.storage_initializer import Download, add_download
 from kservec.core.unit import Mode, finding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.intents import ModelSource
     from kservec.core.model_request import ModelRequest
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Origin, Tree
 
 MOST_IMAGES = 10
+SHARE_A_FOLDER = "mount them below one folder, such as /mnt/models"
 
 CLAIMS_SHARE_PATH = Code(
     "storage/claims-share-path",
@@ -47,6 +50,13 @@ TOO_MANY_IMAGES = Code(
     Severity.ERROR,
     "too many models that come as images",
     "KServe allows ten models that come as images in one pod.",
+)
+NO_COMMON_PARENT = Code(
+    "storage/no-common-parent",
+    Severity.ERROR,
+    "models whose mount paths share no folder",
+    "Models that are downloaded go into one volume, which is mounted at the folder that all their mount paths share; "
+    "that cannot be the root folder.",
 )
 ONE_AT_A_TIME = Code(
     "storage/one-at-a-time",
@@ -121,7 +131,7 @@ def downloaded(pod: Tree, models: list[Model], readers: tuple[str, ...], request
     KServe chooses the ClusterStorageContainer by the first URI of the whole list.
 
     Raises:
-        Reject: it downloads one model only; something else took the initializer's name.
+        Reject: it downloads one model only; something else took the initializer's name; no folder holds all models.
     """
     if pod.get("initContainers", STORAGE_INITIALIZER) is not None:
         message = "images cannot be fetched beside other downloads"
@@ -131,7 +141,10 @@ def downloaded(pod: Tree, models: list[Model], readers: tuple[str, ...], request
         message = f"ClusterStorageContainer {container.name} does not download several models"
         remedy = f"set supportsMultiModelDownload: true in {container.name}, if its program takes several models"
         raise refusal(ONE_AT_A_TIME, message, remedy, models[0].source.origin, request)
-    path = common_parent([m.source.mount_path for m in models])
+    paths = [m.source.mount_path for m in models]
+    path = common_parent(paths)
+    if path == "/":
+        raise refusal(NO_COMMON_PARENT, no_common_parent(paths), SHARE_A_FOLDER, models[0].source.origin, request)
     wanted = Download(
         arguments=tuple(text for m in models for text in (m.source.uri, m.source.mount_path)),
         volume=volume_name(path, "models"),
@@ -144,6 +157,11 @@ def downloaded(pod: Tree, models: list[Model], readers: tuple[str, ...], request
     )
     pod, more = add_download(pod, wanted, readers, request.env)
     return Changed(pod, (*found, *more))
+
+
+def no_common_parent(paths: Sequence[str]) -> str:
+    """The message about mount paths that only the root folder has in common."""
+    return f"the models go into one volume, but their mount paths share no folder: {', '.join(paths)}"
 
 
 def refuse_overlaps(models: dict[Delivery, list[Model]], request: ModelRequest) -> None:

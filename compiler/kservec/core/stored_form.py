@@ -13,6 +13,8 @@ from kservec.core.quantity import canonical
 from kservec.core.strategic import omit_empty
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kservec.core.structure import Plan
     from kservec.core.tree import Json
 
@@ -43,10 +45,8 @@ def stored_form(value: Json, plan: Plan | None) -> Json:
 
 
 def _stored_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:
+    changed = dict(_missing(value, plan)) if plan.defaults else {}
     fields, rest = plan.fields, plan.rest
-    if rest is None and not plan.defaults and fields.keys().isdisjoint(value):
-        return value
-    changed = {name: default for name, default in plan.defaults if value.get(name) is None}
     for name, child in value.items():
         below = fields.get(name, rest)
         if below is None or name in changed:
@@ -55,6 +55,10 @@ def _stored_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:
         if stored is not child:
             changed[name] = stored
     return {**value, **changed} if changed else value
+
+
+def _missing(value: dict[str, Json], plan: Plan) -> Iterator[tuple[str, Json]]:
+    return (default for default in plan.defaults if value.get(default[0]) is None)
 
 
 def _full_items(items: Json, field_name: str) -> Json:

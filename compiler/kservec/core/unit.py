@@ -98,7 +98,7 @@ class Workers:
     pod_annotations: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots, for the sake of `evolve`
 class Component:
     """One workload of a unit: its pod, its metadata, and what is still to be done to it.
 
@@ -148,7 +148,7 @@ class Component:
         return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots, for the sake of `evolve`
 class Unit:
     """One user object on its way through the passes.
 

@@ -14,7 +14,6 @@ from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent
 from kservec.core.names import SERVICE_PORT, predictor_name
 from kservec.core.objects import Metadata, route_metadata, service_object
-from kservec.core.records import evolve
 from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.services import entry_component, is_grpc
 from kservec.core.tree import Layer, Origin, Tree
@@ -37,12 +36,13 @@ DEFAULT_TIMEOUT = 60
 MAX_PART = 99_999
 """The greatest number in one part of a Gateway API duration."""
 
-PAST_TRANSFORMER = Code(
-    "exposure/canary-past-transformer",
+BEHIND_TRANSFORMER = Code(
+    "exposure/canary-behind-transformer",
     Severity.WARNING,
-    "a canary that gets requests for the transformer or explainer",
-    "KServe splits every rule of the service's route alike, so the canary's share of the requests does not go through "
-    "the transformer or explainer but straight to the canary's model server.",
+    "a canary that gets no requests, for a transformer stands before it",
+    "Routes split what goes to the predictor. Requests for a service with a transformer go to the transformer, which "
+    "calls the stable predictor, so that a canary gets its share only of requests for the predictor's own host. KServe "
+    "sends it requests past the transformer, which it cannot read.",
 )
 EVERYTHING = "^/.*$"
 EXPLAIN = r"^/v1/models/[\w-]+:explain$"
@@ -71,8 +71,8 @@ GATEWAY_UNDECLARED = Code(
 class Routes:
     """What the routes of a service share.
 
-    `weights` are the share of the stable backend, under an empty name, and of each canary's Service; none where traffic
-    is not split.
+    `weights` are the shares of the stable predictor, under an empty name, and of each canary's Service; none where
+    traffic is not split.
     """
 
     unit: Unit
@@ -88,10 +88,15 @@ class Routes:
         return service_object(ObjectRef(API_VERSION, KIND, self.unit.namespace, name), self.metadata, spec)
 
     def rule(self, match: Json, component: Component, port: int = SERVICE_PORT) -> Json:
-        """A rule that sends what matches to a port of a component's Service."""
+        """A rule that sends what matches to a port of a component's Service, or of a predictor and its canaries.
+
+        KServe splits the rules of transformers and explainers as well, so that canaries get requests that are not for
+        a predictor.
+        """
         unit = self.unit
         backend = {"kind": "Service", "name": component.name, "namespace": unit.namespace, "port": port}
-        shares = [{**backend, "name": name or component.name, "weight": weight} for name, weight in self.weights]
+        weights = self.weights if component.role is Role.PREDICTOR else ()
+        shares = [{**backend, "name": name or component.name, "weight": weight} for name, weight in weights]
         rule: dict[str, Json] = {
             "matches": [match],
             "filters": [service_headers(unit)],
@@ -160,23 +165,21 @@ def render(unit: Unit, env: Env) -> Exposed:
     routes = Routes(unit=unit, platform=platform, metadata=route_metadata(unit, platform), weights=canary_weights(unit))
     top, found = service_route(routes)
     manifests = (*component_routes(routes), top)
-    warnings = (*unused_timeouts(unit, platform), *past_transformer(routes))
+    warnings = (*unused_timeouts(unit, platform), *behind_transformer(routes))
     return Exposed(manifests, (*undeclared_gateway(env), *found, *warnings))
 
 
 def component_routes(routes: Routes) -> Iterator[Manifest]:
-    """A route for each component. The predictor's has a name that its `name` does not change; only it splits traffic.
+    """A route for each component. The predictor's has a name that its `name` does not change.
 
     KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
     """
-    whole = evolve(routes, weights=()) if routes.weights else routes
     for role in Role:
         component = routes.unit.component(role)
         if component is not None:
-            stable = role is Role.PREDICTOR
-            name = predictor_name(routes.unit.name) if stable else component.name
-            rules = (routes if stable else whole).component_rules(component)
-            yield routes.route(name, [service_host(routes.unit, routes.platform, name)], rules)
+            name = predictor_name(routes.unit.name) if role is Role.PREDICTOR else component.name
+            hosts = [service_host(routes.unit, routes.platform, name)]
+            yield routes.route(name, hosts, routes.component_rules(component))
 
 
 def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
@@ -197,19 +200,15 @@ def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
     return routes.route(unit.name, hosts, rules), found
 
 
-def past_transformer(routes: Routes) -> Iterator[Diagnostic]:
-    """Warnings about canaries that get a share of what is meant for other components."""
+def behind_transformer(routes: Routes) -> Iterator[Diagnostic]:
+    """Warnings about canaries of which a transformer knows nothing."""
     unit, shares = routes.unit, dict(routes.weights)
-    others = [role.value for role in (Role.TRANSFORMER, Role.EXPLAINER) if unit.component(role) is not None]
-    for component in unit.components if others else ():
+    for component in unit.components if unit.component(Role.TRANSFORMER) is not None else ():
         if component.canary and shares.get(component.name):
-            message = (
-                f"{shares[component.name]}% of the requests for {unit.name} go to canary {component.canary} past the "
-                f"{' and the '.join(others)}"
-            )
-            help_text = "send it requests in the predictor's form only, or try the canary in a service of its own"
-            path = (*component.path[:-1], "trafficPercent")
-            yield finding(unit, PAST_TRANSFORMER, message, path, help_text)
+            message = f"canary {component.canary} gets no requests for {unit.name}: they go to the transformer"
+            host = service_host(unit, routes.platform, predictor_name(unit.name))
+            help_text = f"send requests to {host}, or try the canary with the transformer in a service of its own"
+            yield finding(unit, BEHIND_TRANSFORMER, message, (*component.path[:-1], "trafficPercent"), help_text)
 
 
 def unused_timeouts(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]:

@@ -11,7 +11,7 @@ from kservec.core.intents import CanaryIntent, ExposeIntent
 from kservec.core.port_findings import port_findings
 from kservec.core.records import evolve
 from kservec.core.registry import StyleTrait
-from kservec.core.services import render_node_services, render_service, service_ports
+from kservec.core.services import render_node_services, render_service, service_ports, with_predictor_port
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def expose(unit: Unit, env: Env) -> Step:
     """Give every component a Service and the unit its routes; a stopped unit gets neither.
 
     Takes:   ExposeIntent, CanaryIntent
-    Writes:  component.ports, component.headless; Services, and the objects of the chosen style
+    Writes:  component.ports, component.headless; Services, and the objects of the chosen style; the port of a predictor
+             without an address in the arguments of those that call it
     Reports: exposure/invalid-domain, platform/configuration, exposure/no-style, exposure/style-ambiguous, pod/port-*,
              spec/without-effect; what the style reports
     KServe:  reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler; reconcilers/ingress
@@ -57,7 +58,7 @@ def expose(unit: Unit, env: Env) -> Step:
     style = choose_style(unit, env)
     services: tuple[Manifest, ...] = ()
     if standard:
-        unit = with_ports(unit, env)
+        unit = with_predictor_port(with_ports(unit, env))
         services = tuple(m for c in unit.components for m in (render_service(unit, c), *render_node_services(unit, c)))
     manifests, found = style.render(unit, env)
     exposed = evolve(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))

@@ -15,7 +15,7 @@ from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
 from kservec.core.placeholders import TemplateError, fill_container, fill_metadata
 from kservec.core.records import evolve
 from kservec.core.runtime_defaults import server_type
-from kservec.core.strategic import RUNTIME_POD_FIELDS, merge_container, merge_pod_spec
+from kservec.core.strategic import merge_container, merge_pod_spec
 from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
 from kservec.core.unit import Role, Step, finding
 from kservec.core.workers import with_workers
@@ -64,21 +64,18 @@ def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, tuple
     intents, component = component.take(RuntimeIntent)
     if component.role is not Role.PREDICTOR:
         return component, ()
-    found: tuple[Diagnostic, ...] = ()
     runtime = component.runtime
-    if runtime is not None and intents:
-        pod, found = runtime_pod(unit, component, runtime, intents[0])
-        component = evolve(component, pod=pod)
-        for parallel in component.peek(ParallelIntent):
-            component = with_workers(unit, component, runtime, parallel)
-            if component.worker_pod is not None:
-                worker_pod = beside_filled(unit, component.worker_pod)
-                found = (*found, *left_placeholders(unit, worker_pod))
-                component = evolve(component, worker_pod=worker_pod)
-        component = with_runtime_metadata(component, runtime, env)
-    else:
-        component = evolve(component, pod=kserve_container_first(component.pod))
-    return evolve(component, pod=named(component.pod, unit.name)), found
+    if runtime is None or not intents:
+        return evolve(component, pod=named(kserve_container_first(component.pod), unit.name)), ()
+    pod, found = runtime_pod(unit, component, runtime, intents[0])
+    for parallel in component.peek(ParallelIntent):
+        component = with_workers(unit, component, runtime, parallel)
+        if component.worker_pod is not None:
+            worker_pod = beside_filled(unit, component.worker_pod)
+            found = (*found, *left_placeholders(unit, worker_pod))
+            component = evolve(component, worker_pod=worker_pod)
+    labels, annotations = runtime_metadata(component, runtime, env)
+    return evolve(component, pod=named(pod, unit.name), labels=labels, annotations=annotations), found
 
 
 def named(pod: Tree, service: str) -> Tree:
@@ -101,14 +98,13 @@ def kserve_container_first(pod: Tree) -> Tree:
     return pod.put(("containers",), [serving, *others], pod.sub("containers"))
 
 
-def with_runtime_metadata(component: Component, runtime: Runtime, env: Env) -> Component:
-    """The component with the runtime's labels and annotations below its own."""
-    annotations = (passed_on(runtime.spec.annotations, env.platform), runtime.origin("spec", "annotations"))
+def runtime_metadata(component: Component, runtime: Runtime, env: Env) -> tuple[Tree, Tree]:
+    """The labels and annotations of a component, each with those of its runtime below them."""
     labels = (runtime.spec.labels, runtime.origin("spec", "labels"))
-    return evolve(
-        component,
-        labels=Tree.union(labels, (component.labels.value, component.labels)),
-        annotations=Tree.union(annotations, (component.annotations.value, component.annotations)),
+    annotations = (passed_on(runtime.spec.annotations, env.platform), runtime.origin("spec", "annotations"))
+    return (
+        Tree.union(labels, (component.labels.value, component.labels)),
+        Tree.union(annotations, (component.annotations.value, component.annotations)),
     )
 
 
@@ -122,14 +118,14 @@ def runtime_pod(
     """
     theirs: Json = runtime.document.value["spec"]
     ours = component.pod.value
-    unit = evolve(unit, labels={**unit.labels, **component.server_labels})
+    if component.server_labels:
+        unit = evolve(unit, labels={**unit.labels, **component.server_labels})
     serving = find(theirs.get("containers") or (), KSERVE_CONTAINER)
     if serving is None:
         message = f"runtime {runtime.name} has no container named {KSERVE_CONTAINER}"
         place = runtime.span("spec", "containers")
         raise Reject(finding(unit, NO_CONTAINERS, message, place, "correct the runtime, or name another"))
-    base = {k: theirs[k] for k in RUNTIME_POD_FIELDS if k in theirs}
-    value = merge_pod_spec(base, {k: v for k, v in ours.items() if k != "containers"})
+    value = merge_pod_spec(theirs, {k: v for k, v in ours.items() if k != "containers"})
     containers = [merge_container(serving, intent.container), *beside(theirs, ours)]
     layers = Layers(((ours, component.pod), (theirs, runtime.origin("spec"))))
     pod = Tree.of({**value, "containers": containers}, layers)
@@ -204,8 +200,7 @@ def beside_filled(unit: Unit, pod: Tree) -> Tree:
 
 def metadata_of(unit: Unit) -> Json:
     """The service's metadata, as placeholders see it."""
-    labels, annotations = dict(unit.labels), dict(unit.annotations)
-    return {"name": unit.name, "namespace": unit.namespace, "labels": labels, "annotations": annotations}
+    return {"name": unit.name, "namespace": unit.namespace, "labels": unit.labels, "annotations": unit.annotations}
 
 
 def with_image(pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Tree:

@@ -112,6 +112,7 @@ CREDENTIAL = Credential(
     grant=grant,
     settings=(ENDPOINT, USE_HTTPS, *(name for name, _, _ in SETTINGS)),
     overwrites=True,
+    annotations=(f"{GROUP}/s3-endpoint", f"{GROUP}/s3-usehttps", *(annotation for _, annotation, _ in SETTINGS)),
     account_annotation="eks.amazonaws.com/role-arn",
     from_account=from_account,
 )

@@ -14,8 +14,17 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.faults import field_path
 from kservec.core.intents import CanaryIntent
 from kservec.core.knative_defaults import revision_defaults
-from kservec.core.knative_demands import DEFAULTS, DEMANDED, FEATURE_DISABLED, LIMIT_EXCEEDED, Demand, unmet
-from kservec.core.knative_revisions import API_VERSION, CANARY_RUNS, KIND, revision_name, stable_revision, traffic
+from kservec.core.knative_demands import DEFAULTS, DEMANDED, FEATURE_DISABLED, FEATURES, LIMIT_EXCEEDED, Demand, unmet
+from kservec.core.knative_revisions import (
+    API_VERSION,
+    CANARY_OF_ITSELF,
+    CANARY_RUNS,
+    KIND,
+    revision_name,
+    stable_revision,
+    traffic,
+)
+from kservec.core.knative_security import secured
 from kservec.core.metadata import disallowed_labels, without_internal
 from kservec.core.pruning import stray_fields
 from kservec.core.registry import Deployed, Workload
@@ -74,19 +83,16 @@ def render(unit: Unit, component: Component, env: Env) -> Deployed:
     made = manifest(API_VERSION, KIND, metadata, empty, unit.source.origin(*component.path))
     body = with_pod(with_metadata(made.body, component, env), unit, component)
     body, found = without_strays(body, unit, env)
-    body = body.graft((*TEMPLATE, "spec"), revision_defaults(body.sub(*TEMPLATE, "spec"), config_defaults(env)))
+    knative = env.platform.knative
+    pod = revision_defaults(body.sub(*TEMPLATE, "spec"), knative.get(DEFAULTS, {}))
+    body = body.graft((*TEMPLATE, "spec"), secured(pod, knative.get(FEATURES, {})))
     tagged = component.annotation(TAG_ROUTING) == "true"
     origin = MADE if canary is None else canary.origin
     body = body.put(("spec", "traffic"), traffic(canary, stable, tagged=tagged), origin)
     made = made._replace(body=with_name(body, component, env))
     if stable:
-        found += (canary_warning(unit, component, stable),)
+        found += (canary_warning(unit, component, made, stable),)
     return Deployed((made,), (*found, *demand_findings(made, unit, env)))
-
-
-def config_defaults(env: Env) -> dict[str, str]:
-    """Knative's `config-defaults`, empty where it is not declared."""
-    return dict(env.platform.knative.get(DEFAULTS, {}))
 
 
 def with_metadata(body: Tree, component: Component, env: Env) -> Tree:
@@ -150,10 +156,14 @@ def with_name(body: Tree, component: Component, env: Env) -> Tree:
     return body.put((*TEMPLATE, "metadata", "name"), name, MADE)
 
 
-def canary_warning(unit: Unit, component: Component, stable: str) -> Diagnostic:
-    """The warning that the tree depends on a revision that it does not contain."""
+def canary_warning(unit: Unit, component: Component, made: Manifest, stable: str) -> Diagnostic:
+    """The warning that the tree depends on a revision which is not in it, or that a canary is no other version."""
+    at = (*component.path, "canaryTrafficPercent")
+    if made.body.get(*TEMPLATE, "metadata", "name") == stable:
+        message = f"the canary of {component.name} is its stable revision, {stable}: nothing in it differs"
+        return finding(unit, CANARY_OF_ITSELF, message, at, "change the model or the pod, or remove the field")
     message = f"{component.name} sends traffic to revision {stable}, which only a cluster that has it can serve"
-    return finding(unit, CANARY_RUNS, message, (*component.path, "canaryTrafficPercent"), "end the canary in time")
+    return finding(unit, CANARY_RUNS, message, at, "end the canary in time")
 
 
 def demand_findings(made: Manifest, unit: Unit, env: Env) -> Iterator[Diagnostic]:

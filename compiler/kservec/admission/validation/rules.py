@@ -1,7 +1,8 @@
 """The rules of KServe's validating webhook for InferenceServices, in the order in which they are applied.
 
 KServe stops at the first rule that is broken; here every rule speaks, and rules that would make no sense after another
-was broken look for themselves. Rules about changes of an object need its former state and are not among them.
+was broken look for themselves. Rules about changes of an object need its former state and are not among them. A rule
+of ours stands after KServe's.
 KServe: pkg/apis/serving/v1beta1/inference_service_validation.go, validateInferenceService
 """
 
@@ -23,6 +24,7 @@ from kservec.admission.validation.multi_node import check_multi_node
 from kservec.admission.validation.name import check_name
 from kservec.admission.validation.replicas import check_counts
 from kservec.admission.validation.storage import check_explainer_storage, check_storage_uris
+from kservec.admission.validation.visibility import check_visibility
 
 if TYPE_CHECKING:
     from kservec.admission.subject import Subject
@@ -46,5 +48,6 @@ RULES: tuple[Rule, ...] = (
     check_loggers,
     check_autoscaling,
     check_canaries,
+    check_visibility,
     check_unused,
 )

@@ -8,6 +8,7 @@ from kservec.admission.subject import storage_uri
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.records import evolve
 from kservec.core.registry import Delivery, SchemeTrait
+from kservec.core.storage_uris import NO_COMMON_PARENT, SHARE_A_FOLDER, no_common_parent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,13 +35,6 @@ REPEATED_PATH = Code(
     Severity.ERROR,
     "two volumes at one mount path",
     "Models on persistent volume claims are mounted one by one, so each needs a mountPath of its own.",
-)
-NO_COMMON_PARENT = Code(
-    "storage/no-common-parent",
-    Severity.ERROR,
-    "models whose mount paths share no folder",
-    "Models that are downloaded go into one volume, which is mounted at the folder that all their mount paths share; "
-    "that cannot be the root folder.",
 )
 SPEC_TYPE = Code(
     "storage/spec-type",
@@ -120,10 +114,12 @@ def _check_entry(subject: Subject, entry: Json, path: Path) -> Iterator[Diagnost
 def _check_paths(subject: Subject, uris: Sequence[Json], path: Path) -> Iterator[Diagnostic]:
     """KServe: inference_service_validation.go, validateMultipleStorageURIsSpec.
 
-    As there, both rules hold only where at least two models are no persistent volume claims.
+    As there, both rules hold only where at least two models are downloaded. KServe counts those that come as images
+    among them, though they need not share a folder with others.
     """
-    mounted = [i for i, entry in enumerate(uris) if _is_mounted(subject, entry["uri"])]
-    others = [entry["mountPath"] for i, entry in enumerate(uris) if i not in mounted]
+    deliveries = [_delivery(subject, entry["uri"]) for entry in uris]
+    mounted = [i for i, delivery in enumerate(deliveries) if delivery is Delivery.MOUNT]
+    others = [uris[i]["mountPath"] for i, delivery in enumerate(deliveries) if delivery is Delivery.DOWNLOAD]
     if len(others) <= 1:
         return
     first: dict[str, int] = {}
@@ -134,15 +130,15 @@ def _check_paths(subject: Subject, uris: Sequence[Json], path: Path) -> Iterator
             yield subject.finding(REPEATED_PATH, message, (*path, i, "mountPath"), "give each its own mountPath")
         first.setdefault(mount, i)
     if not has_common_parent(others):
-        shown = ", ".join(others)
-        message = f"the models go into one volume, but their mount paths share no folder: {shown}"
-        yield subject.finding(NO_COMMON_PARENT, message, path, "mount them below one folder, such as /mnt/models")
+        yield subject.finding(NO_COMMON_PARENT, no_common_parent(others), path, SHARE_A_FOLDER)
 
 
-def _is_mounted(subject: Subject, uri: str) -> bool:
-    """Whether a model lies on a volume that is mounted as it is: a persistent volume claim."""
+def _delivery(subject: Subject, uri: str) -> Delivery | None:
+    """How a model comes, as far as its URI alone says: None where the platform decides."""
     scheme = subject.plugs.scheme(uri)
-    return scheme is not None and scheme.delivery is Delivery.MOUNT
+    if scheme is None:
+        return Delivery.DOWNLOAD
+    return scheme.delivery if scheme.resolve is None else None
 
 
 def has_common_parent(paths: Sequence[str]) -> bool:
