@@ -48,7 +48,7 @@ class Bench:
             "spec": spec,
         }
         (document,), _ = parse(json.dumps(value, indent=2).encode(), "isvc.yaml")
-        read = InferenceService.model_validate_json(json.dumps(document.value))
+        read = InferenceService.read(document.value)
         unit = Unit(
             ref=ObjectRef("serving.kserve.io/v1beta1", "InferenceService", "ml", read.metadata.name),
             source=Source(document=document),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.core.diagnostics import Reject, Severity
 from kservec.core.platform import PlatformConfig
+from kservec.core.records import evolve
 from kservec.core.services import service_ports
-from kservec.core.unit import Mode
 from kservec.passes.add_sidecars import add_sidecars
 from kservec.passes.default_pods import default_pods
 from kservec.passes.merge_pods import merge_pods
@@ -38,7 +36,7 @@ def predictor(*beside, server=SERVER, **fields):
 def equipped(bench, spec, *, metadata=None, cluster=None, **sections):
     """The step of add_sidecars for a spec, on a platform with the usual sections."""
     made = bench(**{"agent": AGENT, "logger": LOGGER, **sections})
-    env = made.env if cluster is None else replace(made.env, cluster=cluster)
+    env = made.env if cluster is None else evolve(made.env, cluster=cluster)
     unit = made.unit(spec, metadata=metadata)
     for work in (merge_pods, default_pods):
         unit = work(unit, env).unit
@@ -319,7 +317,7 @@ def test_workers_have_no_agent(bench) -> None:
     made = bench(agent=AGENT, logger=LOGGER)
     unit = made.unit(predictor(**LOG_ALL))
     (component,) = unit.components
-    unit = unit.with_components((replace(component, worker_pod=component.pod),))
+    unit = unit.with_components((evolve(component, worker_pod=component.pod),))
     (component,) = add_sidecars(unit, made.env).unit.components
     assert len(component.pod.value["containers"]) == 2
     assert len(component.worker_pod.value["containers"]) == 1
@@ -379,7 +377,7 @@ def test_sections_that_nothing_needs_may_be_missing(bench) -> None:
 def test_without_any_configuration_there_is_no_agent(bench) -> None:
     """Where not even the built-in configuration is used, a wish for an agent is refused."""
     made = bench()
-    env = replace(made.env, platform=PlatformConfig())
+    env = evolve(made.env, platform=PlatformConfig())
     with pytest.raises(Reject) as refused:
         add_sidecars(made.unit(predictor(**LOG_ALL)), env)
     assert [d.code.slug for d in refused.value.diagnostics] == ["platform/section-missing"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 
 import pytest
 
 from kservec.core.diagnostics import Reject
 from kservec.core.intents import CanaryIntent, ExposeIntent
+from kservec.core.records import evolve
 from kservec.core.registry import Exposed, Style
 from kservec.core.services import entry_address
 from kservec.core.tree import Layer, Origin
@@ -109,7 +110,7 @@ def test_agent_stands_before_the_first_port(bench):
     """With a logger or batcher the first port of the Service leads to the agent, even if it is gRPC."""
     b = bench()
     unit = b.unit({"predictor": part(("grpc", 9000), ("http", 8080))})
-    unit = unit.with_components(tuple(replace(c, agent=True) for c in unit.components))
+    unit = unit.with_components(tuple(evolve(c, agent=True) for c in unit.components))
     ports = b.objects(expose(unit, b.env), "Service")["churn-predictor"]["spec"]["ports"]
     assert [p["targetPort"] for p in ports] == [9081, 8080]
 
@@ -235,7 +236,7 @@ def with_canary(unit, percent):
     """The unit with a canary beside its predictor."""
     stable = unit.components[0]
     intent = CanaryIntent(origin=HERE, percent=percent, name="next")
-    canary = replace(stable, name="churn-next-predictor", canary="next", intents=(*stable.intents, intent))
+    canary = evolve(stable, name="churn-next-predictor", canary="next", intents=(*stable.intents, intent))
     return unit.with_components((*unit.components, canary))
 
 
@@ -385,7 +386,7 @@ def test_exactly_one_style_fits(bench, plugs, selected, slug):
     """No style, or two, for one service is an error."""
     b = bench()
     styles = tuple(style(str(i), selected=s) for i, s in enumerate(selected))
-    env = replace(b.env, plugs=replace(plugs, styles=styles))
+    env = evolve(b.env, plugs=dataclasses.replace(plugs, styles=styles))
     with pytest.raises(Reject) as reject:
         expose(b.unit({"predictor": part()}), env)
     assert [d.code.slug for d in reject.value.diagnostics] == [slug]

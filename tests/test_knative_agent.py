@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from kservec.core.records import evolve
 from kservec.core.unit import Mode
 from kservec.passes.add_sidecars import add_sidecars
 
@@ -22,7 +21,7 @@ def containers(bench, *written):
     """The containers, by name, of a predictor that logs in Knative mode."""
     made = bench(**SECTIONS)
     unit = made.unit({"predictor": {"containers": list(written), "logger": {"mode": "all"}}})
-    step = add_sidecars(replace(unit, mode=Mode.KNATIVE), made.env)
+    step = add_sidecars(evolve(unit, mode=Mode.KNATIVE), made.env)
     return {c["name"]: c for c in step.unit.components[0].pod.value["containers"]}
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from kservec.core.records import evolve
 from kservec.core.unit import Mode
 from kservec.passes.add_sidecars import add_sidecars
 
 AGGREGATE = "serving.kserve.io/enable-metric-aggregation"
 SCRAPE = "serving.kserve.io/enable-prometheus-scraping"
 PORT, PATH = "prometheus.io/port", "prometheus.io/path"
+OWN_PORT, OWN_PATH = "prometheus.kserve.io/port", "prometheus.kserve.io/path"
+SWITCHES_ON = {AGGREGATE: "true", SCRAPE: "true"}
 SERVER = {"name": "kserve-container", "image": "registry.example.com/server:1"}
 PROXY = {"name": "queue-proxy", "image": "registry.example.com/queue:1"}
 
@@ -21,7 +22,7 @@ def measured(bench, annotations=(), *, section=None, mode=Mode.STANDARD, beside=
     made = bench(metricsAggregator=section)
     metadata = {"annotations": dict(annotations)}
     unit = made.unit({"predictor": {"containers": [SERVER, *beside]}}, metadata=metadata)
-    return add_sidecars(replace(unit, mode=mode), made.env)
+    return add_sidecars(evolve(unit, mode=mode), made.env)
 
 
 ON = {"enableMetricAggregation": "true", "enablePrometheusScraping": "true"}
@@ -36,11 +37,18 @@ OFF = {"enableMetricAggregation": "false", "enablePrometheusScraping": "false"}
         ({}, ON, Mode.STANDARD, {AGGREGATE: "true", SCRAPE: "true", PORT: "9088", PATH: "/metrics"}),
         ({}, ON, Mode.KNATIVE, {AGGREGATE: "true", SCRAPE: "true", PORT: "9091", PATH: "/metrics"}),
         ({SCRAPE: "true"}, OFF, Mode.STANDARD, {AGGREGATE: "false", PORT: "9091", PATH: "/metrics"}),
+        ({SCRAPE: "true", OWN_PORT: "8082"}, OFF, Mode.STANDARD, {AGGREGATE: "false", PORT: "8082", PATH: "/metrics"}),
+        ({OWN_PORT: "8082", OWN_PATH: "/m"}, ON, Mode.STANDARD, {**SWITCHES_ON, PORT: "8082", PATH: "/m"}),
+        ({OWN_PORT: "8082", OWN_PATH: "/m"}, ON, Mode.KNATIVE, {**SWITCHES_ON, PORT: "9091", PATH: "/metrics"}),
+        ({OWN_PORT: "8082"}, OFF, Mode.STANDARD, {AGGREGATE: "false", SCRAPE: "false"}),
         ({AGGREGATE: "false", SCRAPE: "false"}, ON, Mode.STANDARD, {}),
     ],
 )
 def test_pods_say_where_their_metrics_are(bench, annotations, section, mode, added) -> None:
-    """Switches that the user did not set are written out; what is on tells Prometheus port and path."""
+    """Switches that the user did not set are written out; what is on tells Prometheus port and path.
+
+    Where no queue-proxy offers metrics these are the server's own, if an annotation names them.
+    """
     (component,) = measured(bench, annotations, section=section, mode=mode).unit.components
     assert component.pod_annotations == added
 
@@ -52,6 +60,8 @@ def test_pods_say_where_their_metrics_are(bench, annotations, section, mode, add
         ({AGGREGATE: "true"}, OFF, {}, []),
         ({}, ON, {}, ["platform.yaml"]),
         ({SCRAPE: "true"}, OFF, {"beside": (PROXY,)}, []),
+        ({SCRAPE: "true", OWN_PORT: "8082"}, OFF, {}, []),
+        ({OWN_PORT: "8082"}, ON, {}, []),
         ({SCRAPE: "true"}, OFF, {"mode": Mode.KNATIVE}, []),
         ({AGGREGATE: "true"}, OFF, {"mode": Mode.KNATIVE}, ["isvc.yaml"]),
         ({}, ON, {"mode": Mode.KNATIVE}, ["platform.yaml"]),

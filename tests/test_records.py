@@ -1,76 +1,110 @@
-"""Records: changed copies of frozen dataclasses, with and without slots."""
+"""Records: made by name, frozen, equal by their fields, copied with changes."""
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import ClassVar
 
 import pytest
 
-from kservec.core import bundle, diagnostics, intents, unit
-from kservec.core.records import evolve
+from kservec.core.records import entity, evolve, fresh, record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Place:
-    """A record with slots."""
+    """A record with a class variable and a cached property."""
 
     at: int
+    kind: ClassVar[str] = "place"
+
+    @cached_property
+    def twice(self) -> int:
+        """Twice the place."""
+        return self.at * 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Named(Place):
-    """A record with slots of its own and inherited ones."""
+    """A record with inherited fields, a default and a fresh default."""
 
     name: str = ""
+    labels: dict[str, str] = fresh(factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loose:
-    """A record without slots, one of whose fields is not compared."""
+@entity
+class Thing:
+    """A record that is equal to itself alone."""
 
     at: int
-    labels: dict[str, str] = field(default_factory=dict)
-    seen: int = field(default=0, compare=False)
 
 
-@pytest.mark.parametrize(
-    ("record", "changes"),
-    [
-        (Place(at=1), {"at": 2}),
-        (Named(at=1, name="a"), {"at": 2}),
-        (Loose(at=1), {}),
-        (Loose(at=1, labels={"b": "c"}, seen=7), {"at": 2, "labels": {}}),
-    ],
-)
-def test_evolve_is_replace(record: Any, changes: dict[str, Any]) -> None:
-    """A changed copy is what `dataclasses.replace` makes, and the record stays as it was."""
-    before = replace(record)
-    made, expected = evolve(record, **changes), replace(record, **changes)
-    assert type(made) is type(record)
-    assert [getattr(made, f.name) for f in fields(made)] == [getattr(expected, f.name) for f in fields(expected)]
-    assert record == before
+def test_fields_come_from_the_class_and_its_bases() -> None:
+    """Fields are given by name, and have their defaults otherwise."""
+    made = Named(at=1)
+    assert (made.at, made.name, made.labels, made.kind) == (1, "", {}, "place")
+    assert Named(at=2, name="a").name == "a"
 
 
-def test_unchanged_values_are_shared() -> None:
-    """Values that stay are not copied."""
-    record = Loose(at=1, labels={"a": "b"})
-    assert evolve(record, at=2).labels is record.labels
+def test_fresh_defaults_are_not_shared() -> None:
+    """Each record gets a default of its own."""
+    assert Named(at=1).labels is not Named(at=1).labels
 
 
-@pytest.mark.parametrize("record", [Place(at=1), Loose(at=1)])
-def test_copies_are_frozen(record: Any) -> None:
-    """A copy cannot be changed in place either."""
-    with pytest.raises(FrozenInstanceError):
-        evolve(record, at=2).at = 3
+@pytest.mark.parametrize("values", [{}, {"at": 1, "nmae": "a"}, {"name": "a", "nmae": "b"}])
+def test_fields_must_fit(values: dict[str, object]) -> None:
+    """A field that is missing, and one that is not there, are both refused."""
+    with pytest.raises(TypeError, match="missing or unknown"):
+        Named(**values)
 
 
-@pytest.mark.parametrize("module", [bundle, diagnostics, intents, unit], ids=lambda module: module.__name__)
-def test_records_have_all_slots_or_none(module: Any) -> None:
-    """A record keeps its values in one place, from where they can be copied, and does nothing when it is made."""
-    records = [v for v in vars(module).values() if isinstance(v, type) and is_dataclass(v)]
-    assert records
-    for record in records:
-        slots = {name for base in record.__mro__ for name in vars(base).get("__slots__", ())}
-        assert slots in (set(), {f.name for f in fields(record)}), record
-        assert not hasattr(record, "__post_init__"), record
+def test_records_are_frozen() -> None:
+    """No field can be set or deleted, in a copy neither."""
+    for made in (Place(at=1), evolve(Place(at=1), at=2)):
+        with pytest.raises(AttributeError):
+            made.at = 3  # type: ignore[misc]
+        with pytest.raises(AttributeError):
+            del made.at
+
+
+def test_records_are_equal_by_class_and_fields() -> None:
+    """Equal fields of one class are equal and hash alike; another class never is."""
+    assert Place(at=1) == Place(at=1)
+    assert hash(Place(at=1)) == hash(Place(at=1))
+    assert Place(at=1) != Place(at=2)
+    assert Place(at=1) != Named(at=1)
+
+
+def test_entities_are_equal_to_themselves() -> None:
+    """Two entities with the same fields are two."""
+    one, other = Thing(at=1), Thing(at=1)
+    assert one != other
+    assert len({one, one, other}) == 2
+
+
+def test_a_changed_copy() -> None:
+    """Only what is named changes; values that stay are shared, and the record stays as it was."""
+    made = Named(at=1, name="a", labels={"b": "c"})
+    copy = evolve(made, at=2)
+    assert (copy.at, copy.name) == (2, "a")
+    assert copy.labels is made.labels
+    assert made.at == 1
+    assert type(copy) is Named
+
+
+def test_cached_properties_do_not_outlive_a_change() -> None:
+    """A copy computes anew what follows from its fields."""
+    made = Place(at=1)
+    assert made.twice == 2
+    assert evolve(made, at=5).twice == 10
+    assert made == Place(at=1)
+
+
+def test_unknown_fields_are_refused_in_copies() -> None:
+    """A change of a field that is not there is a mistake."""
+    with pytest.raises(TypeError, match="no field tat"):
+        evolve(Place(at=1), tat=2)
+
+
+def test_a_record_shows_its_fields() -> None:
+    """The text of a record is how it would be made."""
+    assert repr(Named(at=1, name="a")) == "Named(at=1, name='a', labels={})"

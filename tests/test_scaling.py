@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kservec.core.diagnostics import Reject
 from kservec.core.intents import ScaleIntent
 from kservec.core.internal_annotations import settled
+from kservec.core.records import evolve
 from kservec.core.unit import Mode
 from kservec.passes.scale import scale
 from kservec.scaling.keda import whole_number
@@ -423,7 +422,7 @@ def test_unknown_class_points_at_the_annotation(bench):
 def test_a_mode_without_an_autoscaler_is_an_error(bench):
     """A mode that no scaler knows is reported rather than passed over."""
     b = bench()
-    unit = replace(b.unit(predictor()), mode=Mode.MODELMESH)
+    unit = evolve(b.unit(predictor()), mode=Mode.MODELMESH)
     with pytest.raises(Reject) as reject:
         scale(unit, b.env)
     assert reject.value.diagnostics[0].code.slug == "scaling/no-autoscaler"

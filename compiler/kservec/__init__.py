@@ -1,9 +1,9 @@
 """kservec, the KServe compiler: InferenceServices in, plain Kubernetes YAML out, ahead of time.
 
-    from kservec import compile_text
-    compiled = compile_text(open("isvc.yaml").read())
-    if compiled.ok:
-        print(compiled.yaml)
+from kservec import compile_text
+compiled = compile_text(open("isvc.yaml").read())
+if compiled.ok:
+print(compiled.yaml)
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from kservec._version import KSERVE_PROFILE
 from kservec.compilation import Inputs, Rendered, Result, compile_documents, in_order
+from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
 from kservec.core.source import Limits, parse
 from kservec.documents.confidential import showable
@@ -29,7 +30,7 @@ BUILTIN = "builtin"
 NO_CATALOG = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Target:
     """The cluster that is compiled for.
 
@@ -42,7 +43,7 @@ class Target:
     platform: Sequence[File] = ()
     catalog: str = BUILTIN
     absent: Sequence[str] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = fresh(factory=Limits)
     previous: Sequence[File] = ()
     names_revisions: bool = False
 
@@ -112,7 +113,7 @@ def compile_tree(
     target = target or Target()
     described = read_files([str(p) for p in platform], target.limits.max_bytes)
     files = read_files([str(p) for p in paths], target.limits.max_bytes)
-    return compile_files(files, target=replace(target, platform=(*target.platform, *described)))
+    return compile_files(files, target=evolve(target, platform=(*target.platform, *described)))
 
 
 def compile_files(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.bundle import OBJECT_TWICE
+from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
+from kservec.core.records import fresh, record
+from kservec.documents.entries import ref_of
 from kservec.emit import dump
 from kservec.frontend import Options, read
 from kservec.gitops.layout import object_path
@@ -41,18 +42,18 @@ class Rendered(NamedTuple):
         return object_path(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Inputs:
     """The documents of a run by what they are for, and what was found when they were read."""
 
     specs: Sequence[Document]
     platform: Sequence[Document] = ()
     builtin: Sequence[Document] = ()
-    options: Options = field(default_factory=Options)
+    options: Options = fresh(factory=Options)
     findings: Sequence[Diagnostic] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Result:
     """What a run made: objects in their total order, findings in the order of the input, where services are reached.
 
@@ -61,7 +62,7 @@ class Result:
 
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    urls: Mapping[ObjectRef, str] = field(default_factory=dict)
+    urls: Mapping[ObjectRef, str] = fresh(factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -80,7 +81,7 @@ def compile_documents(
     found = [*inputs.findings, *front.diagnostics]
     output = Output()
     # A unit is written out and dropped before the next is compiled: what is kept of a service is its text.
-    env, waiting, total = front.env, deque(front.units), len(front.units)
+    env, waiting, total, context = front.env, deque(front.units), len(front.units), front.context
     del front
     while waiting:
         step = compile_unit(waiting.popleft(), env)
@@ -88,7 +89,7 @@ def compile_documents(
         if not has_errors(step.diagnostics):
             found += output.add(step.unit, env)
         each(total - len(waiting), total)
-    ordered = in_order(found)
+    ordered = in_order((*found, *output.declared(context, schemas)))
     if has_errors(ordered):
         return Result(diagnostics=ordered)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
@@ -127,6 +128,22 @@ class Output:
             known = self.objects.setdefault(made.ref, rendered)
             if known is not rendered and not (made.shared and known.text == rendered.text):
                 yield self.conflict(made, unit.ref, known.owner)
+
+    def declared(self, context: Iterable[Document], schemas: Schemas) -> Iterator[Diagnostic]:
+        """Warnings about documents of the input that describe what is made here, whichever version they are of."""
+        made = {(ref.group, *ref[1:]): rendered for ref, rendered in self.objects.items()}
+        for document in context:
+            ref = ref_of(document, schemas)
+            rendered = made.get((ref.group, *ref[1:]))
+            if rendered is not None:
+                yield Diagnostic(
+                    code=OBJECT_DECLARED,
+                    message=f"{ref} is made of {rendered.owner}, and this describes it, too",
+                    span=document.span(NAME),
+                    related=((self.sources[rendered.owner].span(*NAME), "it is made of this"),),
+                    help="remove the document",
+                    subject=rendered.owner,
+                )
 
     def conflict(self, made: Manifest, owner: ObjectRef, other: ObjectRef) -> Diagnostic:
         """The error that names both of the user's objects that lead to one object."""

@@ -7,7 +7,6 @@ structure is the schemas' business, KServe's defaulting and validation are admis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kservec.admission.admit import admit_inferenceservice
@@ -18,15 +17,15 @@ from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, h
 from kservec.core.env import Env
 from kservec.core.local_models import CACHE, NAMESPACE_CACHE, find_cache
 from kservec.core.names import GROUP, STOP
+from kservec.core.records import record
+from kservec.core.tracking import without_tracking
 from kservec.core.unit import Source, Unit
 from kservec.documents.catalog import read_catalog
 from kservec.documents.cluster import read_cluster
 from kservec.documents.configuration import read_platform
-from kservec.documents.entries import OWN_GROUP, Entry, Rank, checked, entries_of, once, ref_of
+from kservec.documents.entries import CLUSTER, OWN_GROUP, Entry, Rank, checked, entries_of, once, ref_of
 from kservec.documents.facts import read_facts
 from kservec.documents.metadata import odd_in_others, odd_in_service
-from kservec.documents.models import Spot, read_model
-from kservec.spec.cluster import KIND as CLUSTER
 from kservec.spec.inferenceservice import InferenceService
 from kservec.spec.localmodel import LocalModelCache
 from kservec.spec.trainedmodel import TrainedModel
@@ -60,7 +59,7 @@ NOT_IMPLEMENTED = {
 SERVICE, TRAINED_MODEL = "InferenceService", "TrainedModel"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Options:
     """What the caller says about the target.
 
@@ -73,7 +72,7 @@ class Options:
     names_revisions: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Front:
     """What the passes start from. `context` are documents of the input that are not compiled, in their order."""
 
@@ -185,14 +184,14 @@ def read_inferenceservice(entry: Entry, env: Env) -> tuple[Unit | None, Sequence
     if has_errors(admitted.diagnostics):
         return None, admitted.diagnostics
     source = Source(document=document, moved=admitted.moved)
-    spec = read_model(InferenceService, admitted.value, Spot(ref, source))
-    annotations = spec.metadata.annotations
+    spec = InferenceService.read(admitted.value)
+    labels, annotations = without_tracking(spec.metadata.labels, spec.metadata.annotations)
     unit = Unit(
         ref=ref,
         source=source,
         spec=spec,
         mode=admitted.mode,
-        labels=spec.metadata.labels,
+        labels=labels,
         annotations=annotations,
         stopped=annotations.get(STOP, "").lower() == "true",
     )
@@ -211,7 +210,7 @@ def read_local_model_cache(entry: Entry, env: Env) -> tuple[Unit | None, Sequenc
         return None, ()
     found = tuple(admit_cache(cache, env.cluster, env.platform))
     source = Source(document=entry.document)
-    spec = read_model(LocalModelCache, with_identity(entry.document.value, entry.ref), Spot(entry.ref, source))
+    spec = LocalModelCache.read(with_identity(entry.document.value, entry.ref))
     return None if has_errors(found) else Unit(ref=entry.ref, source=source, spec=spec), found
 
 
@@ -234,12 +233,7 @@ def with_trained_models(
         if entry.ref.kind == SERVICE:
             services.add(entry.ref)
         if entry.ref.kind == TRAINED_MODEL:
-            try:
-                value = with_identity(entry.document.value, entry.ref)
-                spec = read_model(TrainedModel, value, Spot(entry.ref, Source(document=entry.document)))
-            except Reject as reject:
-                found += reject.diagnostics
-                continue
+            spec = TrainedModel.read(with_identity(entry.document.value, entry.ref))
             models.append(Trained(entry.ref, spec, entry.document))
     for trained in models:
         found += admit_trained_model(trained, env.plugs)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kservec.core.document import Document
 from kservec.core.local_models import LocalCache
+from kservec.core.records import evolve
 from kservec.core.source import parse
 from kservec.core.unit import Source
 from kservec.spec.localmodel import LocalModelCacheSpec
@@ -16,7 +16,7 @@ from kservec.spec.localmodel import LocalModelCacheSpec
 TABLE = "defaulting.yaml"
 HELD = LocalModelCacheSpec(source_model_uri="s3://models/churn/", model_size="1Gi", node_groups=["a10", "h100"])
 CACHE = LocalCache(name="big", namespace="", spec=HELD, document=Document("caches.yaml", {}))
-OWN_CACHE = replace(CACHE, name="own", namespace="ml")
+OWN_CACHE = evolve(CACHE, name="own", namespace="ml")
 ENABLED = {"platform": {"localModel": {"enabled": True}}}
 PREFIX = "internal.serving.kserve.io/localmodel"
 

@@ -17,7 +17,7 @@ def runtime(name: str, namespace: str = "ml", **spec: Any) -> Runtime:
     """A runtime of that name in a file of that name."""
     spec = {"protocolVersions": ["v1"], "containers": [{"name": "kserve-container"}], **spec}
     (document,), _ = parse(json.dumps({"spec": spec}, indent=1).encode(), f"{name}.yaml")
-    model = ServingRuntimeSpec.model_validate_json(json.dumps(spec))
+    model = ServingRuntimeSpec.read(spec)
     return Runtime(name=name, namespace=namespace, annotations={}, created="", spec=model, document=document)
 
 

@@ -11,12 +11,12 @@ from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from pydantic import BaseModel
-
 from kservec.api import compile_files
 from kservec.core.document import Document
+from kservec.core.records import fields_of
 from kservec.core.schema import Schemas
 from kservec.report.text import text_report
+from kservec.spec.base import Model
 
 from .cases import cases, inputs
 
@@ -46,10 +46,12 @@ def parts(value: Any) -> Iterator[Any]:
         yield from value
     elif isinstance(value, set | frozenset):
         yield from sorted(value, key=repr)
-    elif isinstance(value, BaseModel):
-        yield from value.__dict__.items()
+    elif isinstance(value, Model):
+        yield value.json
     elif isinstance(value, Document):
         yield from (value.file, value.value, value.positions)
+    elif hasattr(value, "__fields__") and not isinstance(value, type):
+        yield from fields_of(value)
     elif is_dataclass(value) and not isinstance(value, Schemas | type):
         yield from (getattr(value, field.name) for field in fields(value))
 

@@ -21,11 +21,15 @@ def server(**fields):
 
 
 CASES = {
-    "two ports": (server(**ports(8080, 9000)), "knative/several-ports", "8080, 9000"),
+    "two ports": (
+        server(**ports(8080, 9000)),
+        "knative/several-ports",
+        "8080 (kserve-container), 9000 (kserve-container)",
+    ),
     "two containers with ports": (
         {"further": [{**RELAY, **ports(9000)}], **server(**ports(8080))},
         "knative/several-ports",
-        "8080, 9000",
+        "8080 (kserve-container), 9000 (relay)",
     ),
     "a port with another name": (server(**ports(9000, name="grpc")), "knative/port", "named grpc"),
     "a port for UDP": (server(**ports(9000, protocol="UDP")), "knative/port", "UDP"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.core.diagnostics import Diagnostic, Reject
 from kservec.core.env import Env
 from kservec.core.internal_annotations import settled
+from kservec.core.records import evolve
 from kservec.core.source import Document, parse
 from kservec.core.unit import Component, Role, Unit
 from kservec.passes.attach_images import attach_images
@@ -61,7 +62,7 @@ def storage_container(name: str, *formats: dict[str, str], **container: Any) -> 
         "supportsMultiModelDownload": True,
     }
     value = {"kind": "ClusterStorageContainer", "metadata": {"name": name}, "spec": spec}
-    read = StorageContainerSpec.model_validate({**spec})
+    read = StorageContainerSpec.read(spec)
     return StorageContainer(name=name, disabled=False, spec=read, document=document(value, "containers.yaml"))
 
 
@@ -126,7 +127,7 @@ class World:
             config_maps=self.config_maps,
         )
         catalog = Catalog(storage_containers=tuple(sorted(self.containers, key=lambda c: c.name)))
-        return replace(env, cluster=cluster, catalog=catalog, platform=replace(env.platform, **self.platform))
+        return evolve(env, cluster=cluster, catalog=catalog, platform=evolve(env.platform, **self.platform))
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def with_server(component: Component, world: World) -> Component:
     containers = [{"name": "kserve-container", "image": "registry.example.com/server:1", **world.server}, *own]
     pod = component.pod.put(("containers",), containers, component.pod.sub("containers"))
     second = pod.put(("containers",), [{"name": "worker-container"}], component.pod) if world.worker else None
-    return replace(component, pod=pod, worker_pod=second)
+    return evolve(component, pod=pod, worker_pod=second)
 
 
 def attached(unit: Unit, env: Env) -> Attached:

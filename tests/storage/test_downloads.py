@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+
+from kservec.core.records import evolve
 
 from .conftest import account, secret, storage_container
 
@@ -123,8 +123,8 @@ def test_a_storage_container_is_laid_over(attach):
 def test_a_named_storage_container(attach, fields, slugs):
     """The named container must exist, be enabled, run as an init container and take the URI."""
     mine = storage_container("mine", {"prefix": "s3://"}, image="mine:1")
-    job = replace(mine, name="job", spec=mine.spec.model_copy(update={"workload_type": "localModelDownloadJob"}))
-    others = (storage_container("gcs", {"prefix": "gs://"}), replace(mine, name="off", disabled=True), job, mine)
+    job = evolve(mine, name="job", spec=mine.spec.changed(workload_type="localModelDownloadJob"))
+    others = (storage_container("gcs", {"prefix": "gs://"}), evolve(mine, name="off", disabled=True), job, mine)
     predictor = {**model(storageUri="s3://acme/churn"), "storageContainerName": fields["name"]}
     result = attach(predictor, containers=others)
     assert result.slugs == slugs
@@ -174,7 +174,7 @@ def test_several_downloads_share_a_container(attach):
 def test_several_downloads_need_a_container_that_can(attach):
     """A storage container that downloads one model is refused for a list, even for one entry."""
     one = storage_container("one", {"prefix": "dvc://"})
-    one = replace(one, spec=one.spec.model_copy(update={"supports_multi_model_download": False}))
+    one = evolve(one, spec=one.spec.changed(supports_multi_model_download=False))
     assert attach(several(("dvc://a/m", "/mnt/m")), containers=(one,)).slugs == ["storage/one-at-a-time"]
 
 

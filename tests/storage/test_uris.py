@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 
 import pytest
 
 from kservec.core.model_uri import is_local_path, is_supported, settled_scheme, supported_forms
+from kservec.core.records import evolve
 from kservec.core.registry import Delivery
 
 from .conftest import SETTINGS, storage_container
@@ -55,10 +56,10 @@ def test_a_storage_container_supports_what_it_takes(bench, uri):
     """A ClusterStorageContainer makes a URI supported that no scheme of KServe's list knows."""
     env = bench().env
     container = storage_container("any", {"prefix": uri[:6]})
-    catalog = replace(env.catalog, storage_containers=(container,))
-    assert is_supported(uri, replace(env, catalog=catalog))
-    disabled = replace(env.catalog, storage_containers=(replace(container, disabled=True),))
-    assert not is_supported(uri, replace(env, catalog=disabled))
+    catalog = dataclasses.replace(env.catalog, storage_containers=(container,))
+    assert is_supported(uri, evolve(env, catalog=catalog))
+    disabled = dataclasses.replace(env.catalog, storage_containers=(evolve(container, disabled=True),))
+    assert not is_supported(uri, evolve(env, catalog=disabled))
 
 
 @pytest.mark.parametrize(
@@ -121,9 +122,9 @@ def test_an_empty_uri_is_said(attach):
 
 def test_plugs_refuse_a_second_owner_of_a_prefix(plugs):
     """Two schemes that claim one prefix are a mistake that is found when the program starts."""
-    twin = replace(plugs.scheme("s3://b"), name="twin")
+    twin = evolve(plugs.scheme("s3://b"), name="twin")
     with pytest.raises(ValueError, match="s3://"):
-        replace(plugs, schemes=(*plugs.schemes, twin))
+        dataclasses.replace(plugs, schemes=(*plugs.schemes, twin))
 
 
 def test_the_settings_of_secrets(plugs):

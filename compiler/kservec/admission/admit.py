@@ -6,7 +6,6 @@ Knows no rule itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kservec.admission.defaulting import default_inferenceservice
@@ -14,6 +13,7 @@ from kservec.admission.local_model import with_local_model
 from kservec.admission.mode import choose_mode
 from kservec.admission.subject import Site, Subject, parts_of, ref_of
 from kservec.admission.validation.rules import RULES
+from kservec.core.records import fresh, record
 from kservec.core.unit import Mode, Source
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Admitted:
     """An InferenceService as KServe's controllers would see it, and everything that its webhooks would say.
 
@@ -37,7 +37,7 @@ class Admitted:
 
     value: Json
     mode: Mode
-    moved: Mapping[Path, Path] = field(default_factory=dict)
+    moved: Mapping[Path, Path] = fresh(factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

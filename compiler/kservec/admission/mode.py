@@ -45,16 +45,22 @@ UNKNOWN_MODE = Code(
     "mode/unknown",
     Severity.ERROR,
     "a deployment mode that KServe does not know",
-    "KServe falls back to the platform's default, Standard, and then fails to build the workload because the "
-    "annotation says something else. Correct the annotation serving.kserve.io/deploymentMode or remove it.",
+    "KServe falls back to the platform's default: where that is Knative without a word, where it is Standard it then "
+    "fails to build the workload, because the annotation says something else. Correct the annotation "
+    "serving.kserve.io/deploymentMode or remove it.",
+)
+OLD_NAME = Code(
+    "mode/old-name",
+    Severity.NOTE,
+    "an older name of a deployment mode",
+    "RawDeployment is now called Standard, and Serverless Knative. The older names still count.",
 )
 IGNORED_MODE = Code(
     "mode/ignored",
     Severity.WARNING,
     "a deployment mode that KServe ignores",
-    "The annotation serving.kserve.io/deploymentMode has a value that KServe does not know, stands on a component "
-    "instead of the InferenceService, or is filtered by the platform's configuration; the service takes the "
-    "platform's default.",
+    "The annotation serving.kserve.io/deploymentMode stands on a component instead of the InferenceService, or is "
+    "filtered by the platform's configuration; the service takes the platform's default.",
 )
 COMPONENT_MODE = Code(
     "mode/on-component",
@@ -125,7 +131,8 @@ def choose_mode(site: Site, value: Json, platform: PlatformConfig) -> ModeChoice
     if text is None:
         return _judged(site, value, platform, default)
     if text in MODES and not _is_filtered(platform):
-        return _judged(site, value, platform, MODES[text])
+        chosen = _judged(site, value, platform, MODES[text])
+        return ModeChoice(chosen.mode, (*_old_name(site, text), *chosen.diagnostics))
     finding = _fallback(site, text, default, known=text in MODES)
     if default is None or finding.is_error:
         return ModeChoice(None, (finding,))
@@ -147,11 +154,13 @@ def _fallback(site: Site, text: str, default: Mode | None, *, known: bool) -> Di
             f"the platform's configuration filters this annotation, so {text} does not count: the mode is {default}"
         )
         return site.finding(IGNORED_MODE, message, AT, "remove the annotation")
-    if default is Mode.STANDARD:
-        message = f"KServe knows no deployment mode {text!r} and cannot build the service's workloads"
-        return site.finding(UNKNOWN_MODE, message, AT, f"write {SPELLINGS}")
-    message = f"KServe knows no deployment mode {text!r} and takes the platform's default, {default}"
-    return site.finding(IGNORED_MODE, message, AT, f"write {SPELLINGS}")
+    return site.finding(UNKNOWN_MODE, f"there is no deployment mode {text!r}", AT, f"write {SPELLINGS}")
+
+
+def _old_name(site: Site, text: str) -> Iterator[Diagnostic]:
+    """The note about a mode under an older name."""
+    if text != MODES[text]:
+        yield site.finding(OLD_NAME, f"{text} is an older name of {MODES[text]}", AT, f"write {MODES[text]}")
 
 
 def _no_default(site: Site) -> Diagnostic:

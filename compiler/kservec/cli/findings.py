@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from kservec.core.diagnostics import Severity
+from kservec.core.records import record
 from kservec.report.github import github_report
 from kservec.report.json import json_report
 from kservec.report.text import summary, text_report
@@ -24,7 +24,7 @@ TEXT, JSON, GITHUB = FORMATS = ("text", "json", "github")
 MACHINE_READABLE = {JSON: json_report, GITHUB: github_report}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Findings:
     """The ways to show findings that the user chose. JSON always has the notes, since programs can pass over them."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gc
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import click
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
 from kservec.cli.progress import Progress
+from kservec.core.records import evolve
 from kservec.core.source import Limits
 from kservec.gitops.layout import INDEX
 from kservec.io.reading import read_files, read_tree
@@ -66,7 +66,7 @@ def revision_options(command: Callable[..., int]) -> Callable[..., int]:
     @functools.wraps(command)
     def with_revisions(*args: Any, target: Target, previous: Path | None, revision_names: str, **rest: Any) -> int:
         before = () if previous is None else tree_files(previous, target.limits)
-        target = replace(target, previous=before, names_revisions=revision_names == HASHED)
+        target = evolve(target, previous=before, names_revisions=revision_names == HASHED)
         return command(*args, target=target, **rest)
 
     tree = click.option("--previous", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",

@@ -18,6 +18,15 @@ OBJECT_TWICE = Code(
     "Two parts of the input lead to objects of the same kind, namespace and name. Rename one of them.",
 )
 
+OBJECT_DECLARED = Code(
+    "output/object-declared",
+    Severity.WARNING,
+    "an object that the input has and a build makes",
+    "A document of the input describes an object that is also made of one of the services. Whoever applies both sets "
+    "the object back and forth between the two. Remove the document; an autoscaler of your own goes with the "
+    "annotation serving.kserve.io/autoscalerClass: external.",
+)
+
 
 class Manifest(NamedTuple):
     """One Kubernetes object to write. `shared` marks objects that several units may produce alike."""

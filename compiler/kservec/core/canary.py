@@ -6,13 +6,13 @@ KServe: components/predictor.go, buildCanaryPredictor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.containers import find, variable
 from kservec.core.deep_merge import deep_merge
 from kservec.core.intents import RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER
+from kservec.core.records import record
 from kservec.core.replicas import DEFAULT_MIN
 from kservec.core.written import STORAGE_URI
 from kservec.spec.inferenceservice import FRAMEWORKS, ComponentExtension, PredictorSpec
@@ -27,7 +27,7 @@ CLEARED: Final = ("maxReplicas", "scaleTarget", "scaleMetric", "autoScaling", "w
 """What a canary does not inherit: a canary has a fixed number of replicas, and one node."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Canary:
     """One canary: the predictor that the user wrote, what it comes to with all it inherits, and its replicas."""
 
@@ -52,7 +52,7 @@ class Canary:
 
 def resolved_predictor(spec: PredictorSpec, stable: Component) -> Json:
     """The stable predictor as canaries inherit it: with its runtime, its protocol, and what they added to its model."""
-    predictor: Json = spec.model_dump(by_alias=True, exclude_unset=True)
+    predictor: Json = dict(spec.json)
     intent = next(iter(stable.peek(RuntimeIntent)), None)
     if intent is None or stable.runtime is None:
         return predictor
@@ -74,7 +74,7 @@ def added_variables(stable: Component) -> frozenset[str]:
 
 def canary_of(written: CanarySpec, inherited: Json, index: int) -> Canary:
     """A canary with everything that it inherits. KServe: buildCanaryPredictor."""
-    own = written.predictor.model_dump(by_alias=True, exclude_unset=True)
+    own = dict(written.predictor.json)
     replicas = replicas_of(own.get("minReplicas"), written.traffic_percent, inherited.get("minReplicas"))
     merged = {**with_one_model(deep_merge(inherited, own), own), "minReplicas": replicas}
     for field in CLEARED:
@@ -82,7 +82,7 @@ def canary_of(written: CanarySpec, inherited: Json, index: int) -> Canary:
     return Canary(
         path=("spec", "canary", index, "predictor"),
         own=own,
-        spec=PredictorSpec.model_validate(merged),
+        spec=PredictorSpec.read(merged),
         percent=written.traffic_percent,
         replicas=replicas,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kservec.core.records import record
 from kservec.core.strategic import omit_empty
 from kservec.core.tree import Layer, Origin
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
@@ -27,7 +28,7 @@ PROTOCOL_RANK = {"v1": 1, "v2": 2, "grpc-v1": 3, "grpc-v2": 4}
 UNRANKED = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Runtime:
     """One ServingRuntime (with a namespace) or ClusterServingRuntime (without)."""
 
@@ -72,7 +73,7 @@ class Runtime:
         return Origin(Layer.RUNTIME, self.name, self.document, path)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StorageContainer:
     """One ClusterStorageContainer."""
 

@@ -6,8 +6,9 @@ itself copies into pods in plain text (an endpoint, a region, the like) and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from kservec.core.records import entity, fresh, record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,7 @@ KServe: pkg/credentials/service_account_credentials.go, CreateStorageSpecSecretE
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@entity
 class Secret:
     """A Secret by shape, equal to itself only. `settings` holds the plain values KServe copies; never a secret one.
 
@@ -37,34 +38,34 @@ class Secret:
     namespace: str
     name: str
     keys: frozenset[str]
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    entries: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)
+    annotations: Mapping[str, str] = fresh(factory=dict)
+    settings: Mapping[str, str] = fresh(factory=dict)
+    entries: Mapping[str, Mapping[str, str] | None] = fresh(factory=dict)
     complete: bool = True
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ServiceAccount:
     """A ServiceAccount: its annotations, the Secrets it lists, and its pull secrets."""
 
     namespace: str
     name: str
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = fresh(factory=dict)
     secrets: tuple[str, ...] = ()
     image_pull_secrets: tuple[str, ...] = ()
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Cluster:
     """Objects of the target cluster by namespace and name. `others` holds further kinds as they were written."""
 
-    secrets: Mapping[tuple[str, str], Secret] = field(default_factory=dict)
-    service_accounts: Mapping[tuple[str, str], ServiceAccount] = field(default_factory=dict)
-    config_maps: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    secrets: Mapping[tuple[str, str], Secret] = fresh(factory=dict)
+    service_accounts: Mapping[tuple[str, str], ServiceAccount] = fresh(factory=dict)
+    config_maps: Mapping[tuple[str, str], Mapping[str, str]] = fresh(factory=dict)
     gateways: frozenset[tuple[str, str]] = frozenset()
-    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    others: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    namespaces: Mapping[str, Mapping[str, str]] = fresh(factory=dict)
+    others: Mapping[str, tuple[Json, ...]] = fresh(factory=dict)
     local_caches: tuple[LocalCache, ...] = ()
-    node_groups: Mapping[str, NodeGroup] = field(default_factory=dict)
+    node_groups: Mapping[str, NodeGroup] = fresh(factory=dict)

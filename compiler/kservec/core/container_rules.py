@@ -82,7 +82,7 @@ def each_not_negative(resources: Json) -> Iterator[Wrong]:
 
 def huge_pages(resources: Json) -> Iterator[Wrong]:
     """Huge pages are memory that comes on top of other resources."""
-    names = {name for kind in ("limits", "requests") for name in resources.get(kind) or ()}
+    names = {*(resources.get("limits") or ()), *(resources.get("requests") or ())}
     if any(name.startswith("hugepages-") for name in names) and names.isdisjoint({"cpu", "memory"}):
         yield Wrong(MISSING, "has huge pages, but neither cpu nor memory")
 

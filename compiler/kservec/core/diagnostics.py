@@ -6,9 +6,10 @@ Decides nothing and formats nothing; `report.py` turns these values into text, J
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
+
+from kservec.core.records import record
 
 
 class Severity(IntEnum):
@@ -59,7 +60,7 @@ class ObjectRef(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Diagnostic:
     """One finding.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kservec.core.catalog import Catalog
 from kservec.core.cluster import Cluster
 from kservec.core.platform import PlatformConfig
+from kservec.core.records import entity, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@entity
 class Env:
     """Platform, catalog, cluster, plugs, and the addresses of the services of this run. Each is equal to itself only.
 
@@ -28,9 +28,9 @@ class Env:
 
     plugs: Plugs
     schemas: Schemas
-    platform: PlatformConfig = field(default_factory=PlatformConfig)
-    catalog: Catalog = field(default_factory=Catalog)
-    cluster: Cluster = field(default_factory=Cluster)
-    addresses: Mapping[ObjectRef, str] = field(default_factory=dict)
-    previous: Mapping[ObjectRef, Json] = field(default_factory=dict)
+    platform: PlatformConfig = fresh(factory=PlatformConfig)
+    catalog: Catalog = fresh(factory=Catalog)
+    cluster: Cluster = fresh(factory=Cluster)
+    addresses: Mapping[ObjectRef, str] = fresh(factory=dict)
+    previous: Mapping[ObjectRef, Json] = fresh(factory=dict)
     names_revisions: bool = False

@@ -80,6 +80,11 @@ class Fault(NamedTuple):
     at_key: bool = False
     related: tuple[tuple[Path, str], ...] = ()
 
+    def below(self, *steps: str | int) -> Fault:
+        """The same fault of a larger value, in which this one stands at a path."""
+        related = tuple(((*steps, *path), text) for path, text in self.related)
+        return self._replace(path=(*steps, *self.path), related=related)
+
 
 class Subject(NamedTuple):
     """What is being checked: the self-contained schema, the whole value, and whether values may be quoted."""

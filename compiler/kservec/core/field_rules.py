@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.faults import Fault, field_path
 from kservec.core.object_meta import is_key, is_label_name, is_label_value, is_subdomain
-from kservec.core.paths import field_of, item_key
-from kservec.core.quantity import compare
+from kservec.core.paths import item_key
+from kservec.core.quantity import is_negative
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
@@ -72,60 +72,69 @@ class Rule(NamedTuple):
     check: Check
 
 
-class Branch(NamedTuple):
-    """Rules by the fields of a value: its own checks, the rules below each field, and those of a list's items."""
-
-    checks: tuple[Check, ...]
-    fields: Mapping[str, Branch]
-    items: Branch | None
-
-
-def tree_of(rules: Iterable[Rule]) -> Branch:
-    """The rules of a table by field, so that one walk of a value comes by all places that they speak of."""
-    return _branch([(_steps(rule.where), rule.check) for rule in rules])
-
-
-def _branch(rules: Iterable[tuple[tuple[str, ...], Check]]) -> Branch:
-    below: dict[str, list[tuple[tuple[str, ...], Check]]] = {}
-    for steps, check in rules:
-        if steps:
-            below.setdefault(steps[0], []).append((steps[1:], check))
-    fields = {step: _branch(group) for step, group in below.items()}
-    return Branch(tuple(check for steps, check in rules if not steps), fields, fields.get(ITEMS))
+def all_of(rules: Iterable[Rule]) -> Check:
+    """One check for a table of rules, which walks a value once and comes by all places that they speak of."""
+    return _joined([(_steps(rule.where), rule.check) for rule in rules], "")
 
 
 def _steps(where: str) -> tuple[str, ...]:
     return tuple(where.replace(ITEMS, f".{ITEMS}").split(".")) if where else ()
 
 
-def faults_of_rules(value: Json, rules: Branch, base: Path = ()) -> Iterator[Fault]:
-    """A fault for everything that is wrong by the rules. `base` is the path of the value."""
-    for wrong in _wrongs(value, rules, field_of(base)):
-        at = (*base, *wrong.at)
-        yield Fault(wrong.code, at, f"{field_path(at)} {wrong.message}", help=HELP[wrong.code.slug])
+def _joined(rules: Iterable[tuple[tuple[str, ...], Check]], field_name: str) -> Check:
+    """The check of a value that `field_name` holds, by rules with the steps from there."""
+    own: list[Check] = []
+    below: dict[str, list[tuple[tuple[str, ...], Check]]] = {}
+    for steps, check in rules:
+        if steps:
+            below.setdefault(steps[0], []).append((steps[1:], check))
+        else:
+            own.append(check)
+    fields = {step: _joined(group, step) for step, group in below.items()}
+    if ITEMS in fields:
+        own.append(_of_items(fields.pop(ITEMS), field_name))
+    if fields:
+        own.append(_of_fields(fields))
+    return own[0] if len(own) == 1 else lambda value: [wrong for check in own for wrong in check(value)]
 
 
-def _wrongs(value: Json, rules: Branch, field_name: str) -> list[Wrong]:
-    """What is wrong at or below a value, which `field_name` holds. Null is as good as nothing."""
-    found: list[Wrong] = []
-    for check in rules.checks:
-        found += check(value)
-    if value.__class__ is dict:
-        for name, child in value.items():
-            below = rules.fields.get(name)
-            if below is not None and child is not None:
-                for wrong in _wrongs(child, below, name):
-                    found.append(_moved(wrong, name))
-    elif value.__class__ is list and rules.items is not None:
-        for i, item in enumerate(value):
-            for wrong in _wrongs(item, rules.items, "") if item is not None else ():
+def _of_fields(checks: Mapping[str, Check]) -> Check:
+    """Checks of the fields of a map. Null is as good as nothing."""
+
+    def check(value: Json) -> Iterable[Wrong]:
+        found: tuple[Wrong, ...] = ()
+        for name, child in value.items() if value.__class__ is dict else ():
+            if child is not None and name in checks:
+                for wrong in checks[name](child):
+                    found = (*found, _moved(wrong, name))
+        return found
+
+    return check
+
+
+def _of_items(item_check: Check, field_name: str) -> Check:
+    """A check of every item of a list."""
+
+    def check(value: Json) -> Iterable[Wrong]:
+        found: tuple[Wrong, ...] = ()
+        for i, item in enumerate(value) if value.__class__ is list else ():
+            for wrong in item_check(item) if item is not None else ():
                 key = item_key(item, field_name)
-                found.append(_moved(wrong, i if key is None else key))
-    return found
+                found = (*found, _moved(wrong, i if key is None else key))
+        return found
+
+    return check
 
 
 def _moved(wrong: Wrong, step: str | int) -> Wrong:
     return wrong._replace(at=(step, *wrong.at))
+
+
+def faults_of_rules(value: Json, check: Check, base: Path = ()) -> Iterator[Fault]:
+    """A fault for everything that is wrong with a value by a check of rules. `base` is the path of the value."""
+    for wrong in check(value):
+        at = (*base, *wrong.at)
+        yield Fault(wrong.code, at, f"{field_path(at)} {wrong.message}", help=HELP[wrong.code.slug])
 
 
 HELP = {
@@ -162,7 +171,7 @@ def within(low: int, high: int | None = None) -> Check:
 def not_negative(value: Json) -> Iterable[Wrong]:
     """The quantity must not be below zero."""
     try:
-        negative = compare(value, "0") < 0
+        negative = is_negative(value)
     except (ValueError, TypeError):  # the schema's business
         return ()
     return (Wrong(INVALID, f"is {value}, but must not be below zero"),) if negative else ()
@@ -172,6 +181,8 @@ def needs(*fields: str) -> Check:
     """Each of the fields must be there, and not be empty."""
 
     def check(value: Json) -> Iterable[Wrong]:
+        if all(map(value.get, fields)):
+            return ()
         return [Wrong(MISSING, f"has no {name}") for name in fields if not value.get(name)]
 
     return check
@@ -181,10 +192,10 @@ def exactly_one(*fields: str) -> Check:
     """One of the fields must be there, and no other of them."""
 
     def check(value: Json) -> Iterable[Wrong]:
-        found = sorted(name for name, held in value.items() if name in fields and held is not None)
+        found = [name for name, held in value.items() if name in fields and held is not None]
         if len(found) == 1:
             return ()
-        return (Wrong(NOT_EXACTLY_ONE, f"has {' and '.join(found) or 'none'} of {', '.join(fields)}"),)
+        return (Wrong(NOT_EXACTLY_ONE, f"has {' and '.join(sorted(found)) or 'none'} of {', '.join(fields)}"),)
 
     return check
 

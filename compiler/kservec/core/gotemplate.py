@@ -7,7 +7,6 @@ there are) nor where templates come from. Functions beyond Go's own are a parame
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar, assert_never
 
@@ -32,6 +31,7 @@ from kservec.core.gotemplate_syntax import (
     Text,
     Variable,
 )  # fmt: skip
+from kservec.core.records import fresh, record
 
 MAX_STEPS: Final = 100_000
 """How many nodes one execution may visit; Go has no limit."""
@@ -47,7 +47,7 @@ _LAZY: Final = frozenset(("and", "or"))
 _HTML_NAMES: Final = frozenset(("html", "urlquery"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Options:
     """How a template is executed.
 
@@ -56,7 +56,7 @@ class Options:
     gets for one.
     """
 
-    functions: Functions = field(default_factory=dict)
+    functions: Functions = fresh(factory=dict)
     is_html: bool = False
     missing_key_fails: bool = False
     no_value: str = "<no value>"

@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.spelling import edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +25,15 @@ GPU_ANNOTATION = Code(
     "The annotation serving.kserve.io/gpu-resource-types is a JSON array of resource names, such as "
     '["example.com/gpu"].',
 )
+MISSPELT = Code(
+    "pod/misspelt-accelerator",
+    Severity.WARNING,
+    "a resource that is nearly the name of a GPU",
+    "No node offers a resource of this name, so the pods wait for ever, and the container is taken for one without a "
+    "GPU.",
+)
 BUILTIN = ("nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi")
+SLIPS = 2
 BASIC = frozenset({"cpu", "memory", "storage", "ephemeral-storage"})
 """Resources that are taken for anything but a GPU."""
 
@@ -46,6 +55,14 @@ def annotated_types(text: str) -> list[str] | None:
         return None
     well_formed = isinstance(names, list) and bool(names) and all(isinstance(n, str) and n for n in names)
     return names if well_formed else None
+
+
+def misspelt_types(resources: Json, known: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """(`limits` or `requests`, name, what was meant) of each resource that differs from a GPU by a slip or two."""
+    for field, name in unknown_types(resources, known):
+        meant = next((k for k in known if edits(name.casefold(), k.casefold(), SLIPS) <= SLIPS), None)
+        if meant is not None:
+            yield field, name, meant
 
 
 def unknown_types(resources: Json, known: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -7,9 +7,9 @@ and where that was written, never how it is done.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kservec.core.records import fresh, record
 from kservec.core.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Intent:
     """What every intent has: the place in the user's file that asks for it."""
 
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RuntimeIntent(Intent):
     """A predictor that needs a serving runtime. `model` is `predictor.model` after defaulting.
 
@@ -44,7 +44,7 @@ class RuntimeIntent(Intent):
     """
 
     model: ModelSpec
-    container: Mapping[str, Json] = field(default_factory=dict)
+    container: Mapping[str, Json] = fresh(factory=dict)
     source: Source | None = None
 
     @property
@@ -58,7 +58,7 @@ class RuntimeIntent(Intent):
         return found[0]._replace(at=found[0].at + found[1]) if found is not None else self.origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ModelSource:
     """One model: where it lies and where containers find it."""
 
@@ -67,7 +67,7 @@ class ModelSource:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ModelIntent(Intent):
     """Models to bring into the component's pods.
 
@@ -85,33 +85,33 @@ class ModelIntent(Intent):
     confidential: Confidential | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LoggerIntent(Intent):
     """Payload logging by the agent."""
 
     logger: Logger
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class BatcherIntent(Intent):
     """Request batching by the agent."""
 
     batcher: Batcher
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PullerIntent(Intent):
     """Models that the agent pulls at run time (a service for trained models)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class TrainedModelIntent(Intent):
     """One more model for the server, which the agent of the unit pulls while it runs."""
 
     model: PulledModel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ScaleIntent(Intent):
     """How many replicas, and by which rule. `scaler` is the name that the user gave, empty for the default."""
 
@@ -123,14 +123,14 @@ class ScaleIntent(Intent):
     auto_scaling: AutoScaling | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ParallelIntent(Intent):
     """A predictor spread over several nodes."""
 
     worker_spec: WorkerSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CanaryIntent(Intent):
     """A share of traffic, in percent, for another version.
 
@@ -142,8 +142,8 @@ class CanaryIntent(Intent):
     revision: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ExposeIntent(Intent):
     """The unit wants to be reached from outside. `settings` are the user's annotations and labels that bear on it."""
 
-    settings: Mapping[str, Json] = field(default_factory=dict)
+    settings: Mapping[str, Json] = fresh(factory=dict)

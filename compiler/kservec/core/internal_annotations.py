@@ -90,7 +90,7 @@ def understood(component: Component, said: Announced, origin: Origin) -> Iterato
     if "logger" in said:
         known = next((i.logger for i in component.peek(LoggerIntent)), Logger())
         told = {"url": said.get("logger-sink-url"), "mode": said.get("logger-mode", "")}
-        yield LoggerIntent(origin=origin, logger=known.model_copy(update=told))
+        yield LoggerIntent(origin=origin, logger=known.changed(**told))
     if "batcher" in said:
         told_numbers = {"max_batch_size": "batcher-max-batchsize", "max_latency": "batcher-max-latency"}
         numbers = {f: int(said[k]) for f, k in told_numbers.items() if said.get(k, "").isdigit()}

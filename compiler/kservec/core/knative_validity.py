@@ -88,9 +88,9 @@ def knative_faults(body: Json) -> Iterator[Fault]:
     pod = body["spec"]["template"]["spec"]
     containers: list[Json] = pod["containers"]
     inits: list[Json] = pod.get("initContainers") or []
-    ports = [p for c in containers for p in c.get("ports") or ()]
+    ports = [f"{p['containerPort']} ({c['name']})" for c in containers for p in c.get("ports") or ()]
     if len(ports) > 1:
-        numbers = ", ".join(str(p["containerPort"]) for p in ports)
+        numbers = ", ".join(ports)
         last = next(c for c in reversed(containers) if c.get("ports"))
         path = ("containers", last["name"], "ports", last["ports"][-1]["containerPort"])
         yield below(Fault(SEVERAL_PORTS, path, f"the containers list ports {numbers}", help="keep one of them"))
@@ -107,7 +107,7 @@ def knative_faults(body: Json) -> Iterator[Fault]:
 
 def below(fault: Fault, *at: str) -> Fault:
     """The fault with its path made one below the object."""
-    return fault._replace(path=(*SPEC, *at, *fault.path))
+    return fault.below(*SPEC, *at)
 
 
 def pod_faults(pod: Json, containers: list[Json]) -> Iterator[Fault]:

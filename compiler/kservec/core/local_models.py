@@ -7,12 +7,12 @@ KServe: pkg/controller/v1alpha1/localmodel/reconcilers; pkg/apis/serving/v1alpha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Manifest
 from kservec.core.diagnostics import ObjectRef
+from kservec.core.records import record
 from kservec.core.tree import Edit, Layer, Origin, Tree
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ NODE_GROUP = "LocalModelNodeGroup"
 VOLUME_SPEC, CLAIM_SPEC = "persistentVolumeSpec", "persistentVolumeClaimSpec"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NodeGroup:
     """One LocalModelNodeGroup."""
 
@@ -47,7 +47,7 @@ class NodeGroup:
         return Origin(Layer.PLATFORM, self.name, self.document, path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LocalCache:
     """One LocalModelCache (without a namespace) or LocalModelNamespaceCache (with one)."""
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.arguments import options
-from kservec.core.containers import find
+from kservec.core.containers import find, uses_nvidia_gpu
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.images import is_pinned
+from kservec.core.gpu_types import BUILTIN
+from kservec.core.gpus import DEFAULT_TYPE, FIELDS, quantities
+from kservec.core.images import is_pinned, tagged_image
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
 from kservec.core.placeholders import find_metadata, has_placeholder, missing_values
 from kservec.core.records import evolve
+from kservec.core.runtime_defaults import server_type
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
@@ -55,6 +58,15 @@ VERSION_OF_DIGEST = Code(
 )
 
 
+CPU_BUILD = Code(
+    "runtime/cpu-build",
+    Severity.WARNING,
+    "the CPU build of a server for a container with a GPU",
+    "KServe takes a container for one with a GPU only if its limits name one of NVIDIA's, and gives all others the "
+    "image of the CPU build.",
+)
+
+
 def merge_findings(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Iterator[Diagnostic]:
     """Everything about a merged pod whose placeholders are not filled in yet.
 
@@ -63,6 +75,7 @@ def merge_findings(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeInten
     serving = pod.value["containers"][0]
     yield from repeated_arguments(unit, pod, runtime)
     yield from version_of_digest(unit, pod, serving.get("image") or "", intent)
+    yield from cpu_build(unit, pod, runtime, intent)
     for name in dict.fromkeys((serving["name"], TRANSFORMER_CONTAINER)):
         yield from missing_metadata(unit, pod, name)
 
@@ -76,10 +89,12 @@ def missing_metadata(unit: Unit, pod: Tree, name: str) -> Iterator[Diagnostic]:
         yield finding(unit, PLACEHOLDER_EMPTY, message, pod.span((*at, *path)), f"set the {wanted} on the service")
 
 
-def left_placeholders(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
-    """Warnings about placeholders of a merged pod that are still there."""
+def left_placeholders(unit: Unit, pod: Tree, main: Sequence[str] = ()) -> Iterator[Diagnostic]:
+    """Warnings about placeholders of a merged pod that are still there, beside its main containers."""
     for field in ("containers", "initContainers"):
         for container in filter(has_placeholder, pod.value.get(field) or ()):
+            if container["name"] in main:
+                continue
             for path, text in texts(container, (field, container["name"])):
                 found = find_metadata(text)
                 if found is not None:
@@ -128,3 +143,18 @@ def version_of_digest(unit: Unit, pod: Tree, image: str, intent: RuntimeIntent) 
         place = intent.place("runtimeVersion").span()
         found = finding(unit, VERSION_OF_DIGEST, message, place, "remove runtimeVersion")
         yield evolve(found, related=((where, "the image"),) if where is not None else ())
+
+
+def cpu_build(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Iterator[Diagnostic]:
+    """The warning about a container with a GPU of another maker than NVIDIA, whose image is made one for CPUs."""
+    container = pod.value["containers"][0]
+    other = next((t for f in FIELDS for t in quantities(container, f) if t in BUILTIN and t != DEFAULT_TYPE), None)
+    if other is None or uses_nvidia_gpu(container):
+        return
+    image, server = container.get("image") or "", server_type(runtime, empty_counts=False)
+    version = intent.model.runtime_version
+    tagged = tagged_image(image, version, server, gpu=False)
+    if tagged != tagged_image(image, version, server, gpu=True):
+        message = f"{container['name']} asks for {other} and gets the image {tagged}"
+        remedy = "name the image in model.image with its digest, for a tag is changed"
+        yield finding(unit, CPU_BUILD, message, pod.span(("containers", container["name"], "resources")), remedy)

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.injection import section_origin
-from kservec.core.names import ENABLE_METRIC_AGGREGATION, ENABLE_PROMETHEUS_SCRAPING
+from kservec.core.names import (
+    ENABLE_METRIC_AGGREGATION,
+    ENABLE_PROMETHEUS_SCRAPING,
+    PROMETHEUS_PATH,
+    PROMETHEUS_PORT,
+)
 from kservec.core.queue_proxy import AGGREGATE_PORT, METRICS_PATH, aggregating, queue_proxy
 from kservec.core.unit import Mode
 
@@ -23,8 +28,8 @@ if TYPE_CHECKING:
 
 SECTION = "metricsAggregator"
 QUEUE_PROXY_PORT = 9091
-PROMETHEUS_PORT = "prometheus.io/port"
-PROMETHEUS_PATH = "prometheus.io/path"
+SCRAPED_PORT = "prometheus.io/port"
+SCRAPED_PATH = "prometheus.io/path"
 ON = "true"
 
 NOBODY_LISTENS = Code(
@@ -32,9 +37,10 @@ NOBODY_LISTENS = Code(
     Severity.WARNING,
     "metrics that Prometheus does not find",
     "enable-prometheus-scraping and enable-metric-aggregation speak to queue-proxy, a container that Knative adds to "
-    "its pods: in Standard mode nobody listens at its port. In Knative mode its own metrics are found; those of the "
-    "server are not among them, for only KServe's webhook can change the container in a running pod. Let a PodMonitor, "
-    "or annotations of your own, point at the port of the server.",
+    "its pods: in Standard mode nobody listens at its port. There Prometheus is told of the server's own port if an "
+    "annotation prometheus.kserve.io/port of the runtime or the service names it. In Knative mode queue-proxy's own "
+    "metrics are found; those of the server are not among them, for only KServe's webhook can change the container in "
+    "a running pod. Let a PodMonitor point at the port of the server.",
 )
 
 
@@ -57,7 +63,8 @@ def switches(annotations: Tree, platform: PlatformConfig) -> Switches:
 def measured(pod: Tree, annotations: Tree, platform: PlatformConfig, mode: Mode) -> tuple[Tree, dict[str, str]]:
     """A pod, and the annotations that it alone gets to tell where metrics are; both switches always stand there.
 
-    In Knative mode nothing aggregates, so queue-proxy's own port is told.
+    In Knative mode nothing aggregates, so queue-proxy's own port is told. Pods of Standard mode have no queue-proxy:
+    there it is the server's port, which KServe never tells.
     """
     aggregate, scrape = switches(annotations, platform)
     both = {ENABLE_METRIC_AGGREGATION: aggregate, ENABLE_PROMETHEUS_SCRAPING: scrape}
@@ -66,9 +73,17 @@ def measured(pod: Tree, annotations: Tree, platform: PlatformConfig, mode: Mode)
         pod = aggregating(pod, annotations.value)
     if scrape == ON:
         is_aggregated = aggregate == ON and mode is not Mode.KNATIVE
-        added[PROMETHEUS_PORT] = str(AGGREGATE_PORT if is_aggregated else QUEUE_PROXY_PORT)
-        added[PROMETHEUS_PATH] = METRICS_PATH
+        added[SCRAPED_PORT] = str(AGGREGATE_PORT if is_aggregated else QUEUE_PROXY_PORT)
+        added[SCRAPED_PATH] = METRICS_PATH
+        if is_known(pod, annotations, mode):
+            added[SCRAPED_PORT] = annotations.value[PROMETHEUS_PORT]
+            added[SCRAPED_PATH] = annotations.value.get(PROMETHEUS_PATH, METRICS_PATH)
     return pod, added
+
+
+def is_known(pod: Tree, annotations: Tree, mode: Mode) -> bool:
+    """Whether an annotation tells where the server itself offers metrics, in a pod without queue-proxy."""
+    return mode is Mode.STANDARD and PROMETHEUS_PORT in annotations.value and queue_proxy(pod) is None
 
 
 def metrics_findings(unit: Unit, component: Component, platform: PlatformConfig) -> Iterator[Diagnostic]:
@@ -76,7 +91,7 @@ def metrics_findings(unit: Unit, component: Component, platform: PlatformConfig)
     if queue_proxy(component.pod) is not None:
         return
     aggregate, scrape = switches(component.annotations, platform)
-    if unit.mode is Mode.STANDARD and scrape == ON:
+    if unit.mode is Mode.STANDARD and scrape == ON and not is_known(component.pod, component.annotations, unit.mode):
         message = "Prometheus is told of a port of queue-proxy, which pods of Standard mode do not have"
         yield nobody_listens(unit, component, platform, (ENABLE_PROMETHEUS_SCRAPING, message))
     if unit.mode is Mode.KNATIVE and aggregate == ON:
@@ -87,11 +102,12 @@ def metrics_findings(unit: Unit, component: Component, platform: PlatformConfig)
 def nobody_listens(unit: Unit, component: Component, platform: PlatformConfig, why: tuple[str, str]) -> Diagnostic:
     """The warning about a switch, at the annotation; at the platform's setting it is about no service in particular."""
     key, message = why
+    named = f"name the server's port in the annotation {PROMETHEUS_PORT}, or point a PodMonitor at it"
     own = key in component.annotations.value
     return Diagnostic(
         code=NOBODY_LISTENS,
         message=message,
         span=component.annotations.span((key,)) if own else section_origin(platform, SECTION).span(),
-        help="point a PodMonitor at the port of the server",
+        help=named if key == ENABLE_PROMETHEUS_SCRAPING else "point a PodMonitor at the port of the server",
         subject=unit.ref if own else None,
     )

@@ -71,7 +71,7 @@ def template_faults(template: Json) -> Iterator[Fault]:
             message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
             yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
     for fault in pod_faults(template["spec"]):
-        yield fault._replace(path=("spec", "template", "spec", *fault.path))
+        yield fault.below("spec", "template", "spec")
 
 
 def rollout_faults(strategy: Json) -> Iterator[Fault]:
@@ -112,7 +112,7 @@ def knative_service_faults(body: Json) -> Iterator[Fault]:
     """Everything an API server or Knative's webhook would refuse in a Knative service."""
     yield from service_faults(body)
     for fault in pod_faults(body["spec"]["template"]["spec"]):
-        yield fault._replace(path=("spec", "template", "spec", *fault.path))
+        yield fault.below("spec", "template", "spec")
     yield from long_revision_names(body)
     yield from knative_faults(body)
     yield from service_annotation_faults(body)

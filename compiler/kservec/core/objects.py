@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.bundle import Manifest
 from kservec.core.metadata import OWN_PREFIX, disallowed_labels, passed_on
 from kservec.core.names import APP_LABEL, LAST_APPLIED, app_label
-from kservec.core.tree import Edit, Layer, Origin, Tree
+from kservec.core.tree import Layer, Origin, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,14 +42,15 @@ def component_object(ref: ObjectRef, component: Component, spec: Tree) -> Manife
 
 def service_object(ref: ObjectRef, metadata: Metadata, spec: Tree) -> Manifest:
     """An object with the given metadata and spec; empty maps of metadata are left out."""
+    labels, annotations = metadata
     fields = {"name": ref.name, "namespace": ref.namespace}
-    journal = Edit(Edit(None, (), MADE), ("spec",), spec)
-    for key, tree in (("labels", metadata.labels), ("annotations", metadata.annotations)):
-        if tree.value:
-            fields[key] = tree.value
-            journal = Edit(journal, ("metadata", key), tree)
+    if labels.value:
+        fields["labels"] = labels.value
+    if annotations.value:
+        fields["annotations"] = annotations.value
     body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": fields, "spec": spec.value}
-    return Manifest(ref, Tree(body, journal))
+    of_metadata = ((("metadata", "labels"), labels), (("metadata", "annotations"), annotations))
+    return Manifest(ref, Tree.built(body, ((), MADE), (("spec",), spec), *of_metadata))
 
 
 def route_metadata(unit: Unit, platform: PlatformConfig) -> Metadata:

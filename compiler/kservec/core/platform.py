@@ -7,11 +7,12 @@ A section is read when it is first asked for, so that a broken one only hurts wh
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span
+from kservec.core.records import entity, fresh
 from kservec.spec import configuration as sections
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class SectionText:
         return self.document.span(self.at or ("data", self.key))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@entity
 class PlatformConfig:
     """The target cluster's configuration. Each is equal to itself only, so what follows from it is worked out once.
 
@@ -60,13 +61,13 @@ class PlatformConfig:
     declared; `knative_spans` say where each was declared last.
     """
 
-    texts: Mapping[str, SectionText] = field(default_factory=dict)
+    texts: Mapping[str, SectionText] = fresh(factory=dict)
     kserve_namespace: str = "kserve"
     cluster_domain: str = "cluster.local"
     kubernetes_version: str = "1.35"
     absent: frozenset[str] = frozenset()
-    knative: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    knative_spans: Mapping[str, Span] = field(default_factory=dict)
+    knative: Mapping[str, Mapping[str, str]] = fresh(factory=dict)
+    knative_spans: Mapping[str, Span] = fresh(factory=dict)
 
     def has(self, api_version: str, kind: str) -> bool:
         """Whether the cluster has a kind. `absent` names kinds as Kind, Kind.group or group/version/Kind."""
@@ -83,8 +84,8 @@ class PlatformConfig:
         if text is None:
             return None
         try:
-            return model.model_validate(lower_keys(json.loads(text.text)))
-        except ValueError as error:  # pydantic's ValidationError and JSONDecodeError are both ValueErrors
+            return model.checked(lower_keys(json.loads(text.text)))
+        except ValueError as error:
             raise Reject(self.broken(key, explain(error))) from None
 
     def broken(self, key: str, reason: str) -> Diagnostic:
@@ -187,5 +188,4 @@ def explain(error: ValueError) -> str:
     """One line of what is wrong with a section."""
     if isinstance(error, json.JSONDecodeError):
         return f"no valid JSON: {error.msg} at line {error.lineno}, column {error.colno} of the text"
-    problems: list[Any] = getattr(error, "errors", list)()
-    return "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in problems) or str(error)
+    return str(error)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kservec.core.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.faults import Fault
-from kservec.core.field_rules import NOT_EXACTLY_ONE, REPEATED, faults_of_rules, tree_of
+from kservec.core.field_rules import NOT_EXACTLY_ONE, REPEATED, all_of, faults_of_rules
 from kservec.core.pod_rules import POD_RULES
 from kservec.core.quantity import compare
 from kservec.core.volume_rules import VOLUME_RULES
@@ -55,11 +55,11 @@ NOT_SERVED = Code(
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
 PORT_NAME = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?\Z").match
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-OF_PODS = tree_of(POD_RULES)
-RULES_OF = {
-    "containers": tree_of(CONTAINER_RULES),
-    "initContainers": tree_of((*CONTAINER_RULES, *INIT_CONTAINER_RULES)),
-    "volumes": tree_of(VOLUME_RULES),
+POD_CHECK = all_of(POD_RULES)
+CHECKS = {
+    "containers": all_of(CONTAINER_RULES),
+    "initContainers": all_of((*CONTAINER_RULES, *INIT_CONTAINER_RULES)),
+    "volumes": all_of(VOLUME_RULES),
 }
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 
@@ -73,13 +73,13 @@ def pod_faults(pod: Json) -> Iterator[Fault]:
     yield from repeats([("volumes", v["name"]) for v in volumes], "volume")
     for volume in volumes:
         yield from volume_faults(volume)
-        yield from faults_of_rules(volume, RULES_OF["volumes"], ("volumes", volume["name"]))
+        yield from faults_of_rules(volume, CHECKS["volumes"], ("volumes", volume["name"]))
     names = {v["name"] for v in volumes}
     for field, container in containers:
         for fault in container_faults(container, names):
-            yield fault._replace(path=(field, container["name"], *fault.path))
-        yield from faults_of_rules(container, RULES_OF[field], (field, container["name"]))
-    yield from faults_of_rules(pod, OF_PODS)
+            yield fault.below(field, container["name"])
+        yield from faults_of_rules(container, CHECKS[field], (field, container["name"]))
+    yield from faults_of_rules(pod, POD_CHECK)
     yield from deployment_faults(pod)
 
 
@@ -178,9 +178,9 @@ def resource_faults(container: Json) -> Iterator[Fault]:
             continue
         wrong = f"is not its limit, {limit}" if extended else f"is over its limit, {limit}"
         message = f"container {container['name']} requests {request} of {name}, which {wrong}"
-        yield Fault(
-            OVER_LIMIT, ("resources", "requests", name), message, help=f"set both requests and limits of {name}"
-        )
+        related = ((("resources", "limits", name), "the limit is set here"),) if limit is not None else ()
+        remedy = f"set both requests and limits of {name}"
+        yield Fault(OVER_LIMIT, ("resources", "requests", name), message, help=remedy, related=related)
 
 
 def probe_faults(container: Json) -> Iterator[Fault]:

@@ -71,6 +71,16 @@ def compare(left: str | int | float, right: str | int | float) -> int:
     return _compare(_as_text(left), _as_text(right))
 
 
+@lru_cache(maxsize=1024)
+def is_negative(text: str | int | float) -> bool:
+    """Whether a quantity is less than zero.
+
+    Raises:
+        ValueError: not a quantity.
+    """
+    return parse_quantity(text) < 0
+
+
 def _as_text(value: str | int | float) -> str:
     if value.__class__ is str:
         return value

@@ -14,6 +14,8 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from kservec.core.records import record
+
 if TYPE_CHECKING:
     from kservec.core.bundle import Manifest
     from kservec.core.cluster import Secret, ServiceAccount
@@ -48,7 +50,7 @@ class SchemeTrait(Enum):
     """The agent of a multi-model server pulls from it. KServe: pkg/agent/storage/provider.go, SupportedProtocols"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Placement:
     """One model to bring into a pod, and the containers that read it.
 
@@ -74,7 +76,7 @@ class Attached(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Scheme:
     """One way of getting a model in. `attach` is None for schemes that the storage initializer downloads.
 
@@ -106,7 +108,7 @@ class Grant(NamedTuple):
     volumes: tuple[Json, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Credential:
     """One kind of credentials, recognised by the keys of a Secret: any of `keys`. The lowest rank that fits wins.
 
@@ -148,7 +150,7 @@ class Scaled(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Scaler:
     """One autoscaler. `default` marks the one that a mode uses when the user names none, or can name none."""
 
@@ -159,7 +161,7 @@ class Scaler:
     owns_replicas: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Companion:
     """What stands beside the scaler of a component, whichever that is; `render` makes nothing if nothing is wanted."""
 
@@ -184,7 +186,7 @@ class Exposed(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Style:
     """One way of exposing a unit. Exactly one style must select itself for a unit."""
 
@@ -202,7 +204,7 @@ class Deployed(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Workload:
     """One kind of workload. `rank` orders those that could run a component; the first that selects it does."""
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonschema_rs import Draft202012Validator, RegexOptions
@@ -18,8 +19,9 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.faults import Fault, Subject, field_path
 from kservec.core.field_faults import faults_of, repeat_faults
 from kservec.core.object_meta import metadata_faults
+from kservec.core.records import entity
 from kservec.core.spelling import closest
-from kservec.core.stored_form import stored_form
+from kservec.core.stored_form import Store, storing
 from kservec.core.structure import Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
 
 if TYPE_CHECKING:
@@ -55,13 +57,26 @@ class Kind(NamedTuple):
         return self.scope == "Namespaced"
 
 
-class Compiled(NamedTuple):
-    """The schema of a kind, ready for use. `takes_nulls`: a built-in kind, for which null is the same as missing."""
+@entity
+class Compiled:
+    """The schema of a kind. What is made from it is made when it is first asked for."""
 
     schema: Json
-    validator: Draft202012Validator
-    plan: Plan | None
-    takes_nulls: bool
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        """The validator of the kind."""
+        return Draft202012Validator(self.schema, validate_formats=True, pattern_options=RegexOptions())
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """Where the kind has defaults and keyed lists."""
+        return plan_of(self.schema)
+
+    @property
+    def takes_nulls(self) -> bool:
+        """Whether it is a built-in kind, for which null is the same as missing."""
+        return bool(self.schema.get("x-kubernetes-nulls") == "absent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +91,7 @@ class Schemas:
     _kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
     _types: dict[str, Json] = field(default_factory=dict)
     _compiled: dict[tuple[str, str], Compiled] = field(default_factory=dict)
-    _written: dict[tuple[str, str], Plan | None] = field(default_factory=dict)
+    _written: dict[tuple[str, str], Store | None] = field(default_factory=dict)
 
     def kinds(self) -> dict[tuple[str, str], Kind]:
         """Every kind, by (apiVersion, kind), in that order."""
@@ -146,8 +161,10 @@ class Schemas:
         if key not in self._written:
             compiled = self._compile(*key) if key in self.kinds() else None
             wanted = _is_protocol if compiled and compiled.takes_nulls else _is_fixed
-            self._written[key] = plan_of(compiled.schema, wanted) if compiled else None
-        return stored_form(value, self._written[key])
+            plan = plan_of(compiled.schema, wanted) if compiled else None
+            self._written[key] = storing(plan) if plan is not None else None
+        store = self._written[key]
+        return value if store is None else store(value)
 
     def output_errors(self, value: Json, api_version: str, kind: str) -> list[tuple[Path, str]]:
         """What is wrong with the structure of an emitted object: (path, message), ordered by path.
@@ -204,9 +221,7 @@ class Schemas:
         if folder not in self._types:
             self._types[folder] = json.loads(self.read(f"{folder}/{TYPES}"))["$defs"]
         text = self.read(file).replace(b'"types.json#/', b'"#/')
-        schema = bundle(json.loads(text), self._types[folder])
-        validator = Draft202012Validator(schema, validate_formats=True, pattern_options=RegexOptions())
-        return Compiled(schema, validator, plan_of(schema), schema.get("x-kubernetes-nulls") == "absent")
+        return Compiled(schema=bundle(json.loads(text), self._types[folder]))
 
 
 def _is_protocol(field_name: str) -> bool:

@@ -9,7 +9,6 @@ KServe: pkg/credentials/service_account_credentials.go, CreateStorageSpecSecretE
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kservec.core.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE
@@ -17,6 +16,7 @@ from kservec.core.credentials import Equipped, declared_secret, named_secret, se
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.gojson import encode
 from kservec.core.model_uri import ANY_SCHEME
+from kservec.core.records import fresh, record
 from kservec.core.registry import SchemeTrait
 
 if TYPE_CHECKING:
@@ -52,16 +52,16 @@ BUCKET_MISSING = Code(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class StorageKey:
     """A storage spec: the key of an entry, parameters that override the entry's, and where it is written."""
 
     key: str = ""
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = fresh(factory=dict)
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Entry:
     """An entry of the storage Secret that was found; None for fields whose content nothing declares."""
 

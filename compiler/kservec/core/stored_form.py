@@ -6,67 +6,81 @@ kind: a plan, made from the schema of the kind, says where what is due.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from operator import is_
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kservec.core.quantity import canonical
 from kservec.core.strategic import omit_empty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kservec.core.structure import Plan
     from kservec.core.tree import Json
+
+Store: TypeAlias = "Callable[[Json], Json]"
+"""What brings a value into its stored form. What needs no change is returned as it is, not copied."""
 
 OF_PODS: Final = frozenset(("containers", "initContainers", "volumes"))
 """Lists of a pod whose items every server and webhook takes through Go's types, which drop what is empty."""
 
 
-def stored_form(value: Json, plan: Plan | None) -> Json:
-    """An object, or a part of one, as it will be stored. What needs no change is returned as it is, not copied.
+def storing(plan: Plan, field_name: str = "") -> Store:
+    """What brings the values of a plan into their stored form.
 
     Quantities become canonical, also those of custom resources, for the webhooks of theirs that are met here take them
     through Go's types. What is no quantity stays, for others to refuse.
 
     Args:
-        value: an object, or anything inside one.
-        plan: what the schema of the kind says of `value`.
+        plan: what the schema of the kind says of the values.
+        field_name: the field that holds them.
     """
-    if plan is None or not (plan.measures or plan.fills):
-        return value
     if plan.is_quantity:
-        return _stored_quantity(value)
-    if value.__class__ is dict:
-        return _stored_map(value, plan)
-    if value.__class__ is list and plan.items is not None:
-        items = [stored_form(item, plan.items) for item in value]
+        return stored_quantity
+    if plan.items is not None:
+        items = _storing_items(storing(plan.items))
+        return _storing_full(items, field_name) if field_name in OF_PODS else items
+    due = {name: below for name, below in plan.fields.items() if below.measures or below.fills}
+    fields = {name: storing(below, name) for name, below in due.items()}
+    return _storing_map(fields, storing(plan.rest) if plan.rest is not None else None, plan.defaults)
+
+
+def _storing_map(fields: Mapping[str, Store], rest: Store | None, defaults: tuple[tuple[str, Json], ...]) -> Store:
+    def stored(value: Json) -> Json:
+        if value.__class__ is not dict:
+            return value
+        changed: dict[str, Json] = {}
+        for name, child in value.items():
+            store = fields.get(name, rest)
+            if store is not None and (new := store(child)) is not child:
+                changed[name] = new
+        for name, default in defaults:
+            if value.get(name) is None:
+                changed[name] = default
+        return {**value, **changed} if changed else value
+
+    return stored
+
+
+def _storing_items(store: Store) -> Store:
+    def stored(value: Json) -> Json:
+        if value.__class__ is not list:
+            return value
+        items = [store(item) for item in value]
         return value if all(map(is_, items, value)) else items
-    return value
+
+    return stored
 
 
-def _stored_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:
-    changed = dict(_missing(value, plan)) if plan.defaults else {}
-    fields, rest = plan.fields, plan.rest
-    for name, child in value.items():
-        below = fields.get(name, rest)
-        if below is None or name in changed:
-            continue
-        stored = stored_form(_full_items(child, name) if name in OF_PODS else child, below)
-        if stored is not child:
-            changed[name] = stored
-    return {**value, **changed} if changed else value
+def _storing_full(store: Store, field_name: str) -> Store:
+    def stored(value: Json) -> Json:
+        full = omit_empty(value, field_name)
+        return store(value if full == value else full)
+
+    return stored
 
 
-def _missing(value: dict[str, Json], plan: Plan) -> Iterator[tuple[str, Json]]:
-    return (default for default in plan.defaults if value.get(default[0]) is None)
-
-
-def _full_items(items: Json, field_name: str) -> Json:
-    full = omit_empty(items, field_name)
-    return items if full == items else full
-
-
-def _stored_quantity(value: Json) -> Json:
+def stored_quantity(value: Json) -> Json:
+    """A quantity as it will be stored; what is none stays as it is."""
     try:
         written = canonical(value)
     except ValueError:

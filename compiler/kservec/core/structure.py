@@ -7,8 +7,9 @@ self-contained schema (references lead into its own `$defs`) and plain JSON valu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.records import fresh, record
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
@@ -20,7 +21,7 @@ QUANTITY = "[numkMGTPE]"
 """Part of the pattern by which a schema says that a field holds a quantity."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Plan:
     """What a schema says about defaults, list keys and quantities, without the parts that say nothing of them.
 
@@ -32,7 +33,7 @@ class Plan:
 
     defaults: tuple[tuple[str, Json], ...] = ()
     keys: tuple[tuple[str, Json], ...] = ()
-    fields: Mapping[str, Plan] = field(default_factory=dict)
+    fields: Mapping[str, Plan] = fresh(factory=dict)
     rest: Plan | None = None
     items: Plan | None = None
     is_quantity: bool = False
@@ -210,10 +211,14 @@ def _repeated_items(items: list[Json], keys: tuple[tuple[str, Json], ...], path:
     for i, item in enumerate(items):
         if not isinstance(item, dict):
             continue
-        key = tuple(default if item.get(name) is None else item[name] for name, default in keys)
-        if all(isinstance(part, str | int) for part in key) and first.setdefault(key, i) != i:
+        key = tuple([default if item.get(name) is None else item[name] for name, default in keys])
+        if all(map(_is_key, key)) and first.setdefault(key, i) != i:
             names = (name for name, _ in keys)
             yield Repeat((*path, i), (*path, first[key]), tuple(zip(names, key, strict=True)))
+
+
+def _is_key(value: Json) -> bool:
+    return isinstance(value, (str, int))
 
 
 def without_nulls(value: Json) -> Json:

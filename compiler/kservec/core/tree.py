@@ -128,6 +128,14 @@ class Tree:
         return cls(value, Edit(None, (), origin))
 
     @classmethod
+    def built(cls, value: Json, *parts: tuple[Path, Source]) -> Tree:
+        """A tree that is put together at once: what is at each path comes from its source; of two the later counts."""
+        journal = None
+        for path, source in parts:
+            journal = Edit(journal, path, source)
+        return cls(value, journal)
+
+    @classmethod
     def union(cls, *layers: tuple[Mapping[str, Json] | None, Source]) -> Tree:
         """Maps laid over each other, key by key and one level deep; later ones win.
 

@@ -6,14 +6,14 @@ what it was handed and returns a new Unit instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from operator import is_
 from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.bundle import Bundle
 from kservec.core.diagnostics import Diagnostic, Span
-from kservec.core.records import evolve
+from kservec.core.records import evolve, fresh, record
 from kservec.core.tree import Layer, Origin
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Mode(StrEnum):
     MODELMESH = "ModelMesh"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Source:
     """The user's document, and where its values stand after defaulting has moved some of them.
 
@@ -56,7 +56,7 @@ class Source:
     """
 
     document: Document
-    moved: Mapping[Path, Path] = field(default_factory=dict)
+    moved: Mapping[Path, Path] = fresh(factory=dict)
 
     def written(self, path: Path) -> Path:
         """The path in the user's file of a path in the defaulted value."""
@@ -74,7 +74,7 @@ class Source:
         return Origin(Layer.SPEC, "user", self.document, self.written(path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Port:
     """A port of a component's Service."""
 
@@ -85,7 +85,7 @@ class Port:
     app_protocol: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Workers:
     """The nodes beside the head of a predictor that is spread over several: their metadata and how many there are.
 
@@ -95,10 +95,10 @@ class Workers:
     labels: Tree
     annotations: Tree
     replicas: int = 0
-    pod_annotations: Mapping[str, str] = field(default_factory=dict)
+    pod_annotations: Mapping[str, str] = fresh(factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots, for the sake of `evolve`
+@record
 class Component:
     """One workload of a unit: its pod, its metadata, and what is still to be done to it.
 
@@ -117,7 +117,7 @@ class Component:
     labels: Tree
     annotations: Tree
     pod: Tree
-    pod_annotations: Mapping[str, str] = field(default_factory=dict)
+    pod_annotations: Mapping[str, str] = fresh(factory=dict)
     implementation: Path = ()
     worker_pod: Tree | None = None
     workers: Workers | None = None
@@ -129,18 +129,18 @@ class Component:
     headless: bool = False
     agent: bool = False
     canary: str = ""
-    server_labels: Mapping[str, str] = field(default_factory=dict)
+    server_labels: Mapping[str, str] = fresh(factory=dict)
 
     def take(self, kind: type[Wish]) -> tuple[tuple[Wish, ...], Component]:
         """The intents of one kind, and the component without them."""
-        taken = tuple(i for i in self.intents if isinstance(i, kind))
+        taken = self.peek(kind)
         if not taken:
             return (), self
         return taken, evolve(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
 
     def peek(self, kind: type[Wish]) -> tuple[Wish, ...]:
         """The intents of one kind, left where they are for the pass that honours them."""
-        return tuple(i for i in self.intents if isinstance(i, kind))
+        return tuple([i for i in self.intents if isinstance(i, kind)])
 
     def annotation(self, key: str) -> str | None:
         """One annotation of the component, or None."""
@@ -148,7 +148,7 @@ class Component:
         return value
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots, for the sake of `evolve`
+@record
 class Unit:
     """One user object on its way through the passes.
 
@@ -161,12 +161,12 @@ class Unit:
     source: Source
     spec: Resource
     mode: Mode = Mode.STANDARD
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = fresh(factory=dict)
+    annotations: Mapping[str, str] = fresh(factory=dict)
     stopped: bool = False
     intents: tuple[Intent, ...] = ()
     components: tuple[Component, ...] = ()
-    bundle: Bundle = field(default_factory=Bundle)
+    bundle: Bundle = fresh(factory=Bundle)
 
     @property
     def name(self) -> str:

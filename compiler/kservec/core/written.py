@@ -5,7 +5,6 @@ Decides what every component has, whatever its role. Must not know runtimes, arg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kservec.core.containers import find, variable
@@ -20,6 +19,7 @@ from kservec.core.intents import (
 )
 from kservec.core.metadata import component_labels, passed_on
 from kservec.core.names import MODEL_PATH
+from kservec.core.records import record
 from kservec.core.tree import Layers, Tree, lookup
 from kservec.core.unit import Component, Role
 from kservec.spec.inferenceservice import ComponentExtension, InferenceService
@@ -36,7 +36,7 @@ STORAGE_URI = "STORAGE_URI"
 Part_co = TypeVar("Part_co", bound=ComponentExtension, covariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Written(Generic[Part_co]):
     """One component as it is written in the spec of a unit.
 

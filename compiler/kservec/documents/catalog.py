@@ -9,10 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kservec.core.catalog import Catalog, Runtime, StorageContainer
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
-from kservec.core.unit import Source
+from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.documents.entries import Rank, winners
-from kservec.documents.models import Spot, read_model
 from kservec.documents.secrets import metadata_of, texts
 from kservec.spec.clusterstoragecontainer import StorageContainerSpec
 from kservec.spec.servingruntime import ServingRuntimeSpec
@@ -43,13 +41,10 @@ def read_catalog(entries: Sequence[Entry], schemas: Schemas) -> tuple[Catalog, l
     containers: list[StorageContainer] = []
     found = list(shadows(entries))
     for entry in winners(entries, in_catalog):
-        try:
-            if entry.ref.kind == STORAGE_CONTAINER:
-                containers.append(read_storage_container(entry, schemas))
-            else:
-                runtimes.append(read_runtime(entry, schemas))
-        except Reject as reject:
-            found += reject.diagnostics
+        if entry.ref.kind == STORAGE_CONTAINER:
+            containers.append(read_storage_container(entry, schemas))
+        else:
+            runtimes.append(read_runtime(entry, schemas))
     return Catalog(tuple(sorted(runtimes, key=lambda r: (r.namespace, r.name))), tuple(containers)), found
 
 
@@ -76,11 +71,7 @@ def shadows(entries: Iterable[Entry]) -> Iterable[Diagnostic]:
 
 
 def read_runtime(entry: Entry, schemas: Schemas) -> Runtime:
-    """A runtime from its document.
-
-    Raises:
-        Reject: its spec does not fit the model.
-    """
+    """A runtime from its document."""
     body = schemas.with_defaults(entry.document.value, entry.ref.api_version, entry.ref.kind)
     metadata = metadata_of(body)
     created = metadata.get("creationTimestamp")
@@ -89,26 +80,17 @@ def read_runtime(entry: Entry, schemas: Schemas) -> Runtime:
         namespace=entry.ref.namespace,
         annotations=texts(metadata.get("annotations")),
         created=created if isinstance(created, str) else "",
-        spec=read_model(ServingRuntimeSpec, body.get("spec") or {}, spot_of(entry)),
+        spec=ServingRuntimeSpec.read(body.get("spec") or {}),
         document=entry.document,
     )
 
 
 def read_storage_container(entry: Entry, schemas: Schemas) -> StorageContainer:
-    """A storage container from its document.
-
-    Raises:
-        Reject: its spec does not fit the model.
-    """
+    """A storage container from its document."""
     body = schemas.with_defaults(entry.document.value, entry.ref.api_version, entry.ref.kind)
     return StorageContainer(
         name=entry.ref.name,
         disabled=body.get("disabled") is True,
-        spec=read_model(StorageContainerSpec, body.get("spec") or {}, spot_of(entry)),
+        spec=StorageContainerSpec.read(body.get("spec") or {}),
         document=entry.document,
     )
-
-
-def spot_of(entry: Entry) -> Spot:
-    """The place of an object's spec."""
-    return Spot(entry.ref, Source(document=entry.document), ("spec",))

@@ -6,10 +6,10 @@ Decides which objects are there and in what shape. Whether a spec may do without
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.cluster import Cluster, Secret, ServiceAccount
+from kservec.core.records import evolve
 from kservec.documents.entries import winners
 from kservec.documents.facts import declared_secret, declared_service_account
 from kservec.documents.local_models import read_local_models
@@ -52,7 +52,7 @@ def read_cluster(
     )
     for fact in facts:
         cluster = with_declared(cluster, fact)
-    return cluster, [*found, *local_models.diagnostics]
+    return cluster, found
 
 
 WANTED = OTHER_KINDS | READERS.keys() | {"ConfigMap", "Gateway", "Namespace", "ServiceAccount"}
@@ -115,7 +115,7 @@ def with_declared(cluster: Cluster, facts: Facts) -> Cluster:
     model, document = facts
     secrets = (declared_secret(s, i, document) for i, s in enumerate(model.secrets))
     accounts = (declared_service_account(a, i, document) for i, a in enumerate(model.service_accounts))
-    return replace(
+    return evolve(
         cluster,
         secrets=laid_over(cluster.secrets, {(s.namespace, s.name): s for s in secrets}),
         service_accounts=laid_over(cluster.service_accounts, {(a.namespace, a.name): a for a in accounts}),

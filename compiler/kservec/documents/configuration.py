@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.platform import PlatformConfig, SectionText
+from kservec.core.records import evolve
 from kservec.documents.secrets import texts
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def read_platform(config_maps: Iterable[Entry], facts: Iterable[Facts], absent: 
         absent=frozenset(absent),
     )
     if kserve:
-        platform = replace(platform, kserve_namespace=kserve[-1].ref.namespace)
+        platform = evolve(platform, kserve_namespace=kserve[-1].ref.namespace)
     for fact in facts:
         platform = with_facts(platform, fact)
     return platform
@@ -89,7 +89,7 @@ def with_facts(platform: PlatformConfig, facts: Facts) -> PlatformConfig:
             config = f"config-{name}"
             knative[config] = settings if name == "domain" else {**knative.get(config, {}), **settings}
             spans[config] = facts.document.span(("knative", name))
-    return replace(
+    return evolve(
         platform,
         texts=sections,
         knative=knative,

@@ -13,7 +13,6 @@ from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.records import evolve
 from kservec.core.schema import UNKNOWN_KIND
 from kservec.core.spelling import closest
-from kservec.spec.cluster import API_VERSION, KIND
 
 if TYPE_CHECKING:
     from kservec.core.schema import Schemas
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
 
 KSERVE_GROUP = "serving.kserve.io"
 OWN_GROUP = "kservec.dev"
-OWN_KINDS = (KIND, "Index", "Project")
+OWN_VERSION = f"{OWN_GROUP}/v1alpha1"
+CLUSTER = "Cluster"
+OWN_KINDS = (CLUSTER, "Index", "Project")
 DEFAULT_NAMESPACE = "default"
 """Where kubectl puts an object without a namespace unless its context says otherwise."""
 
@@ -151,15 +152,15 @@ def named(diagnostic: Diagnostic, ref: ObjectRef) -> Diagnostic:
 def own_kind_faults(entry: Entry) -> tuple[Diagnostic, ...]:
     """What is wrong with the kind of a document under kservec's own group."""
     ref = entry.ref
-    if ref.api_version == API_VERSION and ref.kind in OWN_KINDS:
+    if ref.api_version == OWN_VERSION and ref.kind in OWN_KINDS:
         return ()
-    meant = closest(ref.kind, OWN_KINDS) or KIND
+    meant = closest(ref.kind, OWN_KINDS) or CLUSTER
     return (
         Diagnostic(
             code=UNKNOWN_KIND,
             message=f"there is no {ref.kind} in {ref.api_version}",
             span=entry.document.span(("kind",)),
-            help=f"did you mean {meant} in {API_VERSION}?",
+            help=f"did you mean {meant} in {OWN_VERSION}?",
         ),
     )
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.cluster import ENTRY_FIELDS, Secret, ServiceAccount
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.unit import Source
-from kservec.documents.models import Spot, read_model
-from kservec.spec.cluster import AssumedSecret, AssumedServiceAccount, Cluster
 
 if TYPE_CHECKING:
     from kservec.core.source import Document
     from kservec.core.tree import Path
     from kservec.documents.entries import Entry
+    from kservec.spec.cluster import AssumedSecret, AssumedServiceAccount, Cluster
 
 SECRET_VALUE = Code(
     "cluster/secret-value",
@@ -38,7 +37,7 @@ def read_facts(entries: Iterable[Entry], plain: frozenset[str]) -> tuple[list[Fa
     found: list[Diagnostic] = []
     for entry in entries:
         try:
-            model = read_model(Cluster, entry.document.value, Spot(entry.ref, Source(document=entry.document)))
+            model = read_cluster(entry)
         except Reject as reject:
             found += reject.diagnostics
             continue
@@ -46,6 +45,18 @@ def read_facts(entries: Iterable[Entry], plain: frozenset[str]) -> tuple[list[Fa
             found += secret_values(secret, ("secrets", i), entry, plain)
         read.append(Facts(model, entry.document))
     return read, found
+
+
+def read_cluster(entry: Entry) -> Cluster:
+    """The model of a Cluster document. Pydantic is loaded here, for few runs have such a document.
+
+    Raises:
+        Reject: the document does not fit the model.
+    """
+    from kservec.documents.models import Spot, read_model  # noqa: PLC0415 - loads pydantic
+    from kservec.spec.cluster import Cluster  # noqa: PLC0415 - loads pydantic
+
+    return read_model(Cluster, entry.document.value, Spot(entry.ref, Source(document=entry.document)))
 
 
 def secret_values(secret: AssumedSecret, at: Path, entry: Entry, plain: frozenset[str]) -> Iterable[Diagnostic]:

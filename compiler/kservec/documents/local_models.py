@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import Diagnostic, Reject
 from kservec.core.local_models import CACHE, NAMESPACE_CACHE, NODE_GROUP, LocalCache, NodeGroup
-from kservec.documents.catalog import spot_of
 from kservec.documents.entries import winners
-from kservec.documents.models import read_model
 from kservec.spec.localmodel import LocalModelCacheSpec, LocalModelNodeGroupSpec
 
 if TYPE_CHECKING:
@@ -22,27 +19,22 @@ CACHES = (CACHE, NAMESPACE_CACHE)
 
 
 class LocalModels(NamedTuple):
-    """The caches and node groups that were read, and what is wrong with the others."""
+    """The caches and node groups that were read."""
 
     caches: tuple[LocalCache, ...]
     groups: dict[str, NodeGroup]
-    diagnostics: list[Diagnostic]
 
 
 def read_local_models(entries: Sequence[Entry]) -> LocalModels:
     """The caches and node groups of a run; `entries` are all usable ones, weakest first."""
     caches: list[LocalCache] = []
     groups: dict[str, NodeGroup] = {}
-    found: list[Diagnostic] = []
     for entry in winners(entries, is_local_model):
-        try:
-            if entry.ref.kind == NODE_GROUP:
-                groups[entry.ref.name] = read_node_group(entry)
-            else:
-                caches.append(read_cache(entry))
-        except Reject as reject:
-            found += reject.diagnostics
-    return LocalModels(tuple(caches), groups, found)
+        if entry.ref.kind == NODE_GROUP:
+            groups[entry.ref.name] = read_node_group(entry)
+        else:
+            caches.append(read_cache(entry))
+    return LocalModels(tuple(caches), groups)
 
 
 def is_local_model(entry: Entry) -> bool:
@@ -51,20 +43,12 @@ def is_local_model(entry: Entry) -> bool:
 
 
 def read_cache(entry: Entry) -> LocalCache:
-    """A cache of either kind.
-
-    Raises:
-        Reject: its spec does not fit the model.
-    """
-    spec = read_model(LocalModelCacheSpec, entry.document.value.get("spec") or {}, spot_of(entry))
+    """A cache of either kind."""
+    spec = LocalModelCacheSpec.read(entry.document.value.get("spec") or {})
     return LocalCache(name=entry.ref.name, namespace=entry.ref.namespace, spec=spec, document=entry.document)
 
 
 def read_node_group(entry: Entry) -> NodeGroup:
-    """A node group.
-
-    Raises:
-        Reject: its spec does not fit the model.
-    """
-    spec = read_model(LocalModelNodeGroupSpec, entry.document.value.get("spec") or {}, spot_of(entry))
+    """A node group."""
+    spec = LocalModelNodeGroupSpec.read(entry.document.value.get("spec") or {})
     return NodeGroup(name=entry.ref.name, spec=spec, document=entry.document)

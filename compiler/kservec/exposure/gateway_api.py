@@ -5,7 +5,6 @@ KServe: reconcilers/ingress/httproute_reconciler.go
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
@@ -14,6 +13,7 @@ from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent
 from kservec.core.names import SERVICE_PORT, predictor_name
 from kservec.core.objects import Metadata, route_metadata, service_object
+from kservec.core.records import record
 from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.services import entry_component, is_grpc
 from kservec.core.tree import Layer, Origin, Tree
@@ -67,7 +67,7 @@ GATEWAY_UNDECLARED = Code(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Routes:
     """What the routes of a service share.
 

@@ -8,7 +8,6 @@ KServe: pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/ingress_reco
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import ObjectRef
@@ -18,6 +17,7 @@ from kservec.core.knative_domains import component_host, domain_endings, public_
 from kservec.core.metadata import passed_on
 from kservec.core.names import CLUSTER_LOCAL, KNATIVE_VISIBILITY_LABEL, SERVICE_PORT
 from kservec.core.objects import Metadata, service_object, unit_metadata
+from kservec.core.records import record
 from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.services import entry_component
 from kservec.core.tree import Layer, Origin, Tree
@@ -49,7 +49,7 @@ FIRST_GROUP = r"\1"
 find_special = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Hosts:
     """The names of a service: inside the cluster, from outside (empty if it stays inside), and further ones."""
 
@@ -58,7 +58,7 @@ class Hosts:
     further: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Routes:
     """What the routes of a service share."""
 

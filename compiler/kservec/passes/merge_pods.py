@@ -21,6 +21,8 @@ from kservec.core.unit import Role, Step, finding
 from kservec.core.workers import with_workers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
@@ -131,11 +133,11 @@ def runtime_pod(
     pod = Tree.of({**value, "containers": containers}, layers)
     pod = with_origins(pod, runtime, intent, serving)
     found = tuple(merge_findings(unit, pod, runtime, intent))
-    for container in containers[:2]:
-        if container["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER):
-            pod = rendered(unit, pod, container["name"])
-    pod = beside_filled(unit, pod)
-    return with_image(pod, runtime, intent), (*found, *left_placeholders(unit, pod))
+    main = [c["name"] for c in containers[:2] if c["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER)]
+    for name in main:
+        pod = rendered(unit, pod, name)
+    pod = beside_filled(unit, pod, main)
+    return with_image(pod, runtime, intent), (*found, *left_placeholders(unit, pod, main))
 
 
 def beside(theirs: Json, ours: Json) -> list[Json]:
@@ -188,9 +190,11 @@ def rendered(unit: Unit, pod: Tree, name: str) -> Tree:
     return pod if filled is container else pod.put(at, filled, pod.sub(*at))
 
 
-def beside_filled(unit: Unit, pod: Tree) -> Tree:
-    """The pod with the placeholders of its other containers filled in, where KServe leaves them."""
+def beside_filled(unit: Unit, pod: Tree, main: Sequence[str] = ()) -> Tree:
+    """The pod with the placeholders of the containers beside the main ones filled in, where KServe leaves them."""
     for container in pod.value["containers"]:
+        if container["name"] in main:
+            continue
         filled = fill_metadata(container, metadata_of(unit))
         if filled is not container:
             at = ("containers", container["name"])

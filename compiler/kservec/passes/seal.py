@@ -61,6 +61,7 @@ def refusals(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
             code=fault.code,
             message=f"{ref.kind} {ref.name}: {fault.message}",
             span=made.body.span(fault.path) or unit.source.span("metadata", "name"),
+            related=tuple((span, text) for path, text in fault.related if (span := made.body.span(path)) is not None),
             help=fault.help,
             subject=unit.ref,
         )

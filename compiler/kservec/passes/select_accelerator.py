@@ -1,15 +1,22 @@
-"""select_accelerator: pods with NVIDIA GPUs go to nodes with the accelerator that an annotation names."""
+"""select_accelerator: pods with NVIDIA GPUs go to nodes with the accelerator that an annotation names.
+
+Also warns of resources that are nearly accelerators.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.names import GKE_ACCELERATOR
+from kservec.core.gpu_types import MISSPELT, gpu_types, misspelt_types
+from kservec.core.names import GKE_ACCELERATOR, GPU_RESOURCE_TYPES
 from kservec.core.records import evolve
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
     from kservec.core.tree import Tree
     from kservec.core.unit import Component, Unit
@@ -31,10 +38,9 @@ def select_accelerator(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing
     Writes:  nodeSelector of pods and worker pods
-    Reports: annotation/accelerator-without-gpu
+    Reports: annotation/accelerator-without-gpu, pod/misspelt-accelerator
     KServe:  pkg/webhook/admission/pod/accelerator_injector.go
     """
-    del env
     components = tuple(map(with_accelerator, unit.components))
     missed = (c for c in components if c.annotation(GKE_ACCELERATOR) is not None and not asks_for_gpu(c.pod))
     message = f"{GKE_ACCELERATOR} has no effect: no container has {GPU} among its limits"
@@ -42,7 +48,18 @@ def select_accelerator(unit: Unit, env: Env) -> Step:
         finding(unit, NO_GPU, message, c.annotations.span((GKE_ACCELERATOR,)) or c.path, f"set limits of {GPU}")
         for c in missed
     )
-    return Step(unit.with_components(components), found)
+    slips = (d for c in components for d in misspelt(unit, c, env))
+    return Step(unit.with_components(components), (*found, *dict.fromkeys(slips)))
+
+
+def misspelt(unit: Unit, component: Component, env: Env) -> Iterator[Diagnostic]:
+    """Warnings about resources that are nearly accelerators."""
+    known = gpu_types(env.platform, component.annotation(GPU_RESOURCE_TYPES))
+    for container in component.pod.value["containers"]:
+        for field, name, meant in misspelt_types(container.get("resources") or {}, known):
+            message = f"container {container['name']} asks for {name}, which no node has"
+            place = component.pod.span(("containers", container["name"], "resources", field, name))
+            yield finding(unit, MISSPELT, message, place, f"did you mean {meant}?")
 
 
 def with_accelerator(component: Component) -> Component:

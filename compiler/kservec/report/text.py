@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Severity
+from kservec.core.records import record
 from kservec.report.words import NAMES, plural, printable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Stretch(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Page:
     """What a report is written on: the lines of the files, and whether there are colours."""
 

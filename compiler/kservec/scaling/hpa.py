@@ -15,6 +15,7 @@ from kservec.core.registry import Scaled, Scaler
 from kservec.core.replicas import bounds, scale_settings
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, finding
+from kservec.core.utilization import unmeasured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
         Reject: a metric has no valid target.
     """
     del env
-    least, most = bounds(intent, floor=LEAST)
+    least, most = counts = bounds(intent, floor=LEAST)
     metrics = list(metrics_of(unit, component, intent)) or [resource_metric(CPU, percent_target(DEFAULT_PERCENT))]
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": component.name}
     fields = {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most, "metrics": metrics}
@@ -62,7 +63,14 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
     spec = Tree.of(fields, MADE)
     ref = ObjectRef(API_VERSION, KIND, unit.namespace, component.name)
     scaler = component_object(ref, component, with_origins(unit, component, intent, spec))
-    return Scaled((scaler,), diagnostics=tuple(unused(unit, component, intent)))
+    found = (*unused(unit, component, intent), *unmeasured(unit, component, shares(metrics), counts))
+    return Scaled((scaler,), diagnostics=found)
+
+
+def shares(metrics: list[Json]) -> tuple[str, ...]:
+    """The resources that are held at a utilization."""
+    resources = (metric["resource"] for metric in metrics)
+    return tuple(r["name"] for r in resources if r["target"]["type"] == UTILIZATION)
 
 
 def with_origins(unit: Unit, component: Component, intent: ScaleIntent, spec: Tree) -> Tree:

@@ -14,6 +14,7 @@ from kservec.core.registry import Scaled, Scaler
 from kservec.core.replicas import bounds, scale_settings
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, finding
+from kservec.core.utilization import unmeasured
 from kservec.spec.configuration import OpenTelemetryCollector
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ MADE = Origin(Layer.KSERVE_DEFAULT, NAME)
 API_VERSION, KIND = "keda.sh/v1alpha1", "ScaledObject"
 DEFAULT_PERCENT = 80
 POD_RESOURCES = frozenset({"cpu", "memory"})
+UTILIZATION = "Utilization"
 WINDOW = "stabilizationWindowSeconds"
 MAX_INT32 = 2**31 - 1
 
@@ -76,7 +78,7 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
         message = f"{component.name} is to be scaled by KEDA, which the cluster lacks"
         raise Reject(finding(unit, KIND_ABSENT, message, (*component.path, "autoScaling")))
     triggers = triggers_of(unit, component, intent, env)
-    least, most = bounds(intent)
+    least, most = counts = bounds(intent)
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": component.name}
     fields = {"scaleTargetRef": target, "minReplicaCount": least, "maxReplicaCount": most, "triggers": triggers}
     behavior = behavior_of(intent.auto_scaling, env)
@@ -84,8 +86,9 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
         fields["advanced"] = {"horizontalPodAutoscalerConfig": {"behavior": behavior}}
     spec = with_origins(unit, component, intent, Tree.of(fields, MADE))
     scaler = component_object(ObjectRef(API_VERSION, KIND, unit.namespace, component.name), component, spec)
+    shares = tuple(t["type"] for t in triggers if t.get("metricType") == UTILIZATION)
     found = (*unused(unit, component, intent), *never_woken(unit, component, (least, triggers)))
-    return Scaled((scaler,), diagnostics=found)
+    return Scaled((scaler,), diagnostics=(*found, *unmeasured(unit, component, shares, counts)))
 
 
 def with_origins(unit: Unit, component: Component, intent: ScaleIntent, spec: Tree) -> Tree:
@@ -131,7 +134,7 @@ def resource_trigger(metric: MetricsSpec, component: Component, unit: Unit, env:
 
 def resource_value(name: str, target: MetricTarget) -> str:
     """What a resource is held at: the user's own spelling, 0 where there is none."""
-    if target.type == "Utilization":
+    if target.type == UTILIZATION:
         percent = target.average_utilization
         if percent is None and name == "cpu":
             percent = DEFAULT_PERCENT

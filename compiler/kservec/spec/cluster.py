@@ -11,10 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from kservec.spec.base import Json
-
-API_VERSION = "kservec.dev/v1alpha1"
-KIND = "Cluster"
+from kservec.spec.checked import Json
 
 
 class Part(BaseModel):

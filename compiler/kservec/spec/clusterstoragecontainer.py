@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import Field
-
-from kservec.spec.base import Json, Model
+from kservec.spec.base import EMPTY, Json, Model
 
 INIT_CONTAINER = "initContainer"
 LOCAL_MODEL_JOB = "localModelDownloadJob"
@@ -25,7 +23,7 @@ class SupportedUriFormat(Model):
 class StorageContainerSpec(Model):
     """A container that downloads models."""
 
-    container: Mapping[str, Json] = Field(default_factory=dict)
+    container: Mapping[str, Json] = EMPTY
     supported_uri_formats: Sequence[SupportedUriFormat] = ()
     workload_type: str = INIT_CONTAINER
     supports_multi_model_download: bool = False

@@ -7,22 +7,66 @@ KServe: pkg/apis/serving/v1beta1/configmap.go, pkg/types/config.go, pkg/credenti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from kservec.spec.base import Json, Model, camel_case
+
+S = TypeVar("S", bound="Section")
+
+KINDS: Mapping[str, tuple[type, str]] = {
+    "str": (str, "a text"),
+    "bool": (bool, "true or false"),
+    "int": (int, "a whole number"),
+    "Mapping[str, str]": (dict, "a map of texts"),
+    "Sequence[str]": (list, "a list of texts"),
+}
+"""The type of a field as it is written -> what JSON must hold, and in words."""
 
 
-def lower_case(name: str) -> str:
-    """The alias of a field: its camelCase name in lower case."""
-    return name.replace("_", "")
+class Section(Model):
+    """A section: deaf to unknown keys, strict about types."""
+
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Fields that take certain texts only."""
+
+    @classmethod
+    def json_name(cls, name: str) -> str:
+        """The key of an attribute, as the caller spells keys."""
+        return name.replace("_", "")
+
+    @classmethod
+    def checked(cls: type[S], json: Json) -> S:
+        """The section in a JSON value.
+
+        Raises:
+            ValueError: a value has another type than KServe takes.
+        """
+        if not isinstance(json, dict):
+            raise ValueError("no JSON object")  # noqa: TRY004 - malformed text and values of a wrong type are told alike
+        section = cls.read(json)
+        for name, field in cls.fields.items():
+            value = json.get(field.key)
+            if value is None:
+                continue
+            if field.read is not None:
+                type(getattr(section, name)).checked(value)
+            elif name in cls.choices and value not in cls.choices[name]:
+                raise ValueError(f"{camel_case(name)}: one of {', '.join(filter(None, cls.choices[name]))} is due")
+            else:
+                check(camel_case(name), value, field.kind.partition(" | ")[0])
+        return section
 
 
-class Section(BaseModel):
-    """A section: frozen, strict about types, deaf to unknown keys."""
+def check(name: str, value: Json, kind: str) -> None:
+    """Check the type of a field's value.
 
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", strict=True, alias_generator=lower_case, populate_by_name=True, defer_build=True
-    )
+    Raises:
+        ValueError: it has another type.
+    """
+    due, words = KINDS[kind]
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if type(value) is not due or not all(isinstance(item, str) for item in items):
+        raise ValueError(f"{name}: {words} is due")
 
 
 class ArtImage(Section):
@@ -35,7 +79,7 @@ class ArtImage(Section):
 class Explainers(Section):
     """`explainers`."""
 
-    art: ArtImage = Field(default_factory=ArtImage)
+    art: ArtImage = ArtImage()
 
 
 class ResourceDefaults(Section):
@@ -52,7 +96,7 @@ class InferenceServiceSection(Section):
 
     service_annotation_disallowed_list: Sequence[str] = ()
     service_label_disallowed_list: Sequence[str] = ()
-    resource: ResourceDefaults = Field(default_factory=ResourceDefaults)
+    resource: ResourceDefaults = ResourceDefaults()
 
 
 class Ingress(Section):
@@ -145,6 +189,8 @@ class ContainerResources(Section):
 class StorageInitializer(ContainerResources):
     """`storageInitializer`."""
 
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"oci_model_mode": ("", "modelcar", "native", "fetch")}
+
     ca_bundle_config_map_name: str = ""
     ca_bundle_volume_mount_path: str = ""
     cpu_modelcar: str = ""
@@ -153,7 +199,7 @@ class StorageInitializer(ContainerResources):
     enable_oci_model_support: bool = False
     oci_insecure_registry: bool = False
     uid_modelcar: int | None = None
-    oci_model_mode: Literal["", "modelcar", "native", "fetch"] = ""
+    oci_model_mode: str = ""
 
 
 class GcsCredentials(Section):
@@ -183,8 +229,8 @@ class Credentials(Section):
 
     storage_spec_secret_name: str = ""
     storage_secret_name_annotation: str = ""
-    gcs: GcsCredentials = Field(default_factory=GcsCredentials)
-    s3: S3Credentials = Field(default_factory=S3Credentials)
+    gcs: GcsCredentials = GcsCredentials()
+    s3: S3Credentials = S3Credentials()
 
 
 class LoggerStorage(Section):
@@ -229,4 +275,4 @@ class OpenTelemetryCollector(Section):
     scrape_interval: str = ""
     metric_receiver_endpoint: str = ""
     metric_scaler_endpoint: str = ""
-    resource: ResourceDefaults = Field(default_factory=ResourceDefaults)
+    resource: ResourceDefaults = ResourceDefaults()

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import Field
-
-from kservec.spec.base import Json, Model, Resource
+from kservec.spec.base import EMPTY, Json, Model, Resource
 
 FRAMEWORKS = (
     "sklearn", "tensorflow", "xgboost", "pytorch", "triton", "onnx", "huggingface", "pmml", "lightgbm", "paddle",
@@ -50,7 +48,7 @@ class Confidential(Model):
 class ModelSpec(Model):
     """`predictor.model`, and each framework shorthand; the rest is a Container."""
 
-    model_format: ModelFormat = Field(default_factory=ModelFormat)
+    model_format: ModelFormat = ModelFormat()
     runtime: str | None = None
     storage_uri: str | None = None
     storage: StorageSpec | None = None
@@ -114,7 +112,7 @@ class ResourceMetric(Model):
     """A cpu or memory metric."""
 
     name: str = ""
-    target: MetricTarget = Field(default_factory=MetricTarget)
+    target: MetricTarget = MetricTarget()
 
 
 class MetricQuery(Model):
@@ -138,22 +136,22 @@ class AuthenticationRef(Model):
     """How KEDA authenticates at an external metric's server."""
 
     auth_modes: str = ""
-    authentication_ref: SecretName = Field(default_factory=SecretName)
+    authentication_ref: SecretName = SecretName()
 
 
 class ExternalMetric(Model):
     """A metric of prometheus or graphite."""
 
-    metric: MetricQuery = Field(default_factory=MetricQuery)
+    metric: MetricQuery = MetricQuery()
     authentication_ref: AuthenticationRef | None = None
-    target: MetricTarget = Field(default_factory=MetricTarget)
+    target: MetricTarget = MetricTarget()
 
 
 class PodMetric(Model):
     """A metric that an OpenTelemetry collector takes from the pod."""
 
-    metric: MetricQuery = Field(default_factory=MetricQuery)
-    target: MetricTarget = Field(default_factory=MetricTarget)
+    metric: MetricQuery = MetricQuery()
+    target: MetricTarget = MetricTarget()
 
 
 class MetricsSpec(Model):
@@ -186,8 +184,8 @@ class ComponentExtension(Model):
     canary_traffic_percent: int | None = None
     logger: Logger | None = None
     batcher: Batcher | None = None
-    labels: Mapping[str, str] = Field(default_factory=dict)
-    annotations: Mapping[str, str] = Field(default_factory=dict)
+    labels: Mapping[str, str] = EMPTY
+    annotations: Mapping[str, str] = EMPTY
     deployment_strategy: Mapping[str, Json] | None = None
     storage_uris: Sequence[StorageUri] = ()
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import Field
-
-from kservec.spec.base import Json, Model, Resource
+from kservec.spec.base import EMPTY, Json, Model, Resource
 
 
 class LocalModelStorage(Model):
@@ -40,5 +38,5 @@ class LocalModelNodeGroupSpec(Model):
     """`spec` of a LocalModelNodeGroup; the two templates are core Kubernetes structures."""
 
     storage_limit: str | int
-    persistent_volume_spec: Mapping[str, Json] = Field(default_factory=dict)
-    persistent_volume_claim_spec: Mapping[str, Json] = Field(default_factory=dict)
+    persistent_volume_spec: Mapping[str, Json] = EMPTY
+    persistent_volume_claim_spec: Mapping[str, Json] = EMPTY

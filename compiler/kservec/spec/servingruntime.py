@@ -6,10 +6,9 @@ KServe: pkg/apis/serving/v1alpha1/servingruntime_types.go
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
-from pydantic import Field
-
-from kservec.spec.base import Json, Model
+from kservec.spec.base import EMPTY, Json, Model
 
 
 class SupportedModelFormat(Model):
@@ -24,17 +23,19 @@ class SupportedModelFormat(Model):
 class ServingRuntimePod(Model):
     """The parts of a pod that a runtime may give."""
 
+    json_names: ClassVar[Mapping[str, str]] = {"host_ipc": "hostIPC"}
+
     containers: Sequence[Mapping[str, Json]] = ()
     volumes: Sequence[Mapping[str, Json]] = ()
-    node_selector: Mapping[str, str] = Field(default_factory=dict)
+    node_selector: Mapping[str, str] = EMPTY
     affinity: Mapping[str, Json] | None = None
     tolerations: Sequence[Mapping[str, Json]] = ()
-    labels: Mapping[str, str] = Field(default_factory=dict)
-    annotations: Mapping[str, str] = Field(default_factory=dict)
+    labels: Mapping[str, str] = EMPTY
+    annotations: Mapping[str, str] = EMPTY
     image_pull_secrets: Sequence[Mapping[str, Json]] = ()
     scheduler_name: str = ""
     resource_claims: Sequence[Mapping[str, Json]] = ()
-    host_ipc: bool = Field(default=False, alias="hostIPC")
+    host_ipc: bool = False
 
 
 class RuntimeWorkerSpec(ServingRuntimePod):

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.bundle import manifest
+from kservec.core.bundle import Manifest
+from kservec.core.diagnostics import ObjectRef
 from kservec.core.names import APP_LABEL, app_label, worker_name, worker_workload_name
 from kservec.core.registry import Deployed, Workload
-from kservec.core.tree import Layer, Origin
+from kservec.core.tracking import of_pods
+from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from kservec.core.bundle import Manifest
     from kservec.core.env import Env
-    from kservec.core.tree import Json, Tree
+    from kservec.core.tree import Json, Path, Source
     from kservec.core.unit import Component, Unit
     from kservec.spec.configuration import DefaultRollout
 
 DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "deployment")
 ROLLING_UPDATE = "RollingUpdate"
+TEMPLATE_METADATA: Path = ("spec", "template", "metadata")
 
 
 def selects(unit: Unit, component: Component) -> bool:
@@ -64,22 +66,36 @@ def deployment(unit: Unit, component: Component, named: tuple[str, Json], pods: 
     """A Deployment of a name and with the spec given, which runs the pods."""
     name, fields = named
     app = app_label(pods.app)
-    spec = {
-        "selector": {"matchLabels": {APP_LABEL: app}},
-        **fields,
-        "template": {"metadata": {}, "spec": {}},
+    ref = ObjectRef("apps/v1", "Deployment", unit.namespace, name)
+    labels = {**pods.labels.value, APP_LABEL: app}
+    passed_on = {**of_pods(pods.annotations).value, **pods.own_annotations}
+    body = {
+        "apiVersion": ref.api_version,
+        "kind": ref.kind,
+        "metadata": {"name": name, "namespace": unit.namespace, **metadata(labels, pods.annotations.value)},
+        "spec": {
+            "selector": {"matchLabels": {APP_LABEL: app}},
+            **fields,
+            "template": {"metadata": metadata(labels, passed_on), "spec": pods.pod.value},
+        },
     }
-    metadata = {"name": name, "namespace": unit.namespace}
-    made = manifest("apps/v1", "Deployment", metadata, {"spec": spec}, unit.source.origin(*component.path))
-    body = made.body
-    template = ("spec", "template")
-    for at in (("metadata",), (*template, "metadata")):
-        body = body.graft((*at, "labels"), pods.labels).put((*at, "labels", APP_LABEL), app, DEFAULTED)
-        if pods.annotations.value:
-            body = body.graft((*at, "annotations"), pods.annotations)
-    for key, value in pods.own_annotations.items():
-        body = body.put((*template, "metadata", "annotations", key), value, DEFAULTED)
-    return made._replace(body=body.graft((*template, "spec"), pods.pod))
+    return Manifest(ref, Tree.built(body, ((), unit.source.origin(*component.path)), *sources(pods)))
+
+
+def metadata(labels: Json, annotations: Json) -> dict[str, Json]:
+    """Labels and annotations of an object, which has no empty map."""
+    return {"labels": labels, "annotations": annotations} if annotations else {"labels": labels}
+
+
+def sources(pods: Pods) -> Iterator[tuple[Path, Source]]:
+    """Where the parts of a Deployment that runs the pods come from, by their paths."""
+    for at in (("metadata",), TEMPLATE_METADATA):
+        yield (*at, "labels"), pods.labels
+        yield (*at, "labels", APP_LABEL), DEFAULTED
+        yield (*at, "annotations"), pods.annotations
+    for key in pods.own_annotations:
+        yield (*TEMPLATE_METADATA, "annotations", key), DEFAULTED
+    yield ("spec", "template", "spec"), pods.pod
 
 
 def rollout(component: Component, env: Env) -> dict[str, Json]:

@@ -13,6 +13,7 @@ from kservec.core.bundle import Manifest, manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.faults import field_path
 from kservec.core.intents import CanaryIntent
+from kservec.core.knative_claims import with_read_only_claims
 from kservec.core.knative_defaults import revision_defaults
 from kservec.core.knative_demands import DEFAULTS, DEMANDED, FEATURE_DISABLED, FEATURES, LIMIT_EXCEEDED, Demand, unmet
 from kservec.core.knative_revisions import (
@@ -28,6 +29,7 @@ from kservec.core.knative_security import secured
 from kservec.core.metadata import disallowed_labels, without_internal
 from kservec.core.pruning import stray_fields
 from kservec.core.registry import Deployed, Workload
+from kservec.core.tracking import is_for_objects
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, finding
 
@@ -85,6 +87,7 @@ def render(unit: Unit, component: Component, env: Env) -> Deployed:
     body, found = without_strays(body, unit, env)
     knative = env.platform.knative
     pod = revision_defaults(body.sub(*TEMPLATE, "spec"), knative.get(DEFAULTS, {}))
+    pod = with_read_only_claims(pod, knative.get(FEATURES))
     body = body.graft((*TEMPLATE, "spec"), secured(pod, knative.get(FEATURES, {})))
     tagged = component.annotation(TAG_ROUTING) == "true"
     origin = MADE if canary is None else canary.origin
@@ -104,7 +107,7 @@ def with_metadata(body: Tree, component: Component, env: Env) -> Tree:
         body = body.without((*at, "labels", key), MADE)
     own = component.annotations
     for key in own.value:
-        where = ("metadata",) if key in SERVICE_ANNOTATIONS else at
+        where = ("metadata",) if key in SERVICE_ANNOTATIONS or is_for_objects(key) else at
         if without_internal({key: ""}):
             body = body.graft((*where, "annotations", key), own.sub(key))
     for key, value in component.pod_annotations.items():

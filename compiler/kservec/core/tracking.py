@@ -1,0 +1,55 @@
+"""What GitOps tools note on the objects that they apply: by which application or for which step.
+
+Decides which of that belongs to an InferenceService alone, and which does not belong on pods. KServe copies all of it
+to every object, where tools take it for their own notes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.core.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ARGOCD = "argocd.argoproj.io/"
+TRACKING_ID = f"{ARGOCD}tracking-id"
+INSTANCE = "app.kubernetes.io/instance"
+"""The label that Argo CD may track by; it is a common label, too, and then the user's own."""
+
+APPLIED_BY = frozenset(
+    f"{tool}.toolkit.fluxcd.io/{key}" for tool in ("kustomize", "helm") for key in ("name", "namespace")
+)
+"""The labels by which Flux knows what it has applied."""
+
+
+def without_tracking(
+    labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Labels and annotations of an object without what a tool has noted about that very object."""
+    tracking = annotations.get(TRACKING_ID)
+    noted = APPLIED_BY if tracking is None else {*APPLIED_BY, TRACKING_ID}
+    if tracking is not None and labels.get(INSTANCE) == tracking.partition(":")[0]:
+        noted = {*noted, INSTANCE}
+    if noted.isdisjoint(labels) and noted.isdisjoint(annotations):
+        return labels, annotations
+    return (
+        {key: value for key, value in labels.items() if key not in noted},
+        {key: value for key, value in annotations.items() if key not in noted},
+    )
+
+
+def is_for_objects(key: str) -> bool:
+    """Whether an annotation speaks of an applied object, such as the wave in which it is, and so not of pods."""
+    return key.startswith(ARGOCD)
+
+
+def of_pods(annotations: Tree) -> Tree:
+    """The annotations that pods get of those of their workload.
+
+    On pods others would do nothing, but a change of them would restart all pods.
+    """
+    if not any(map(is_for_objects, annotations.value)):
+        return annotations
+    return Tree.of({key: text for key, text in annotations.value.items() if not is_for_objects(key)}, annotations)

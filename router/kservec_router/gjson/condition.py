@@ -1,0 +1,165 @@
+"""Conditions: does a path find anything in a document?
+
+Most conditions of graphs have one of two shapes, keys one after the other or a comparison of the document as a whole.
+Those are made into a test on the parsed document, which is several times faster than a walk through its text and gives
+the same answer as long as no key that matters is repeated or written with escapes. All others walk.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import orjson
+
+from kservec_router.gjson.lookup import get
+from kservec_router.gjson.paths import query_closes, selectors
+from kservec_router.gjson.result import parse_float
+from kservec_router.gjson.valid import valid
+
+Test = Callable[[Any], bool]
+
+DEEPEST = 1000
+
+_KEY = r"[A-Za-z0-9_-]+"
+_KEYS = rf"{_KEY}(?:\.{_KEY})*"
+_PLAIN = re.compile(rf"(?:@this[.|])?({_KEYS})")
+_WHOLE = re.compile(rf'\[@this\]\.#\(({_KEYS})(?:(==?|!=|<=|>=|<|>)(?:"([^"\\]*)"|([A-Za-z0-9_.+-]+)))?\)')
+_QUERY = re.compile(rb"(?:\A|(?<=[.|(\[{,:]))#[(\[]")
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "==": operator.eq, "!=": operator.ne,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_MISSING = object()
+
+
+class Document:
+    """A body that conditions look at; it is parsed when the first of them does."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+
+    @cached_property
+    def value(self) -> Any:
+        """The parsed body; not a container where the walk through the text must decide."""
+        try:
+            return orjson.loads(self.body)
+        except ValueError:
+            return None
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether the body is JSON, nested at most DEEPEST levels."""
+        return self.value is not None or valid(self.body, DEEPEST)
+
+    def has_once(self, keys: tuple[bytes, ...]) -> bool:
+        """Whether each of *keys* (with quotes) stands in the body once at most and no escape can hide one."""
+        known = self._repeated
+        for key in keys:
+            if key not in known:
+                known[key] = self.body.count(key) > 1
+            if known[key]:
+                return False
+        return not self._has_escapes
+
+    @cached_property
+    def _repeated(self) -> dict[bytes, bool]:
+        return {}
+
+    @cached_property
+    def _has_escapes(self) -> bool:
+        return b"\\" in self.body and b"\\u" in self.body  # a single byte is found far faster, and mostly missing
+
+
+class Condition(NamedTuple):
+    """A compiled condition."""
+
+    text: str
+    path: bytes
+    keys: tuple[bytes, ...] = ()
+    test: Test | None = None
+
+    def holds(self, document: Document) -> bool:
+        """Whether the path finds something in the document, null included.
+
+        Raises:
+            RecursionError: The path is made of very many modifiers.
+        """
+        if self.test is not None and isinstance(document.value, (dict, list)) and document.has_once(self.keys):
+            return self.test(document.value)
+        return get(document.body, self.path).exists
+
+
+def compile_condition(text: str) -> Condition:
+    """The condition that *text*, a GJSON path, stands for."""
+    path = text.encode()
+    if plain := _PLAIN.fullmatch(text):
+        keys = tuple(plain[1].split("."))
+        return Condition(text, path, _quoted(keys), lambda value: _walk(value, keys) is not _MISSING)
+    if whole := _WHOLE.fullmatch(text):
+        keys = tuple(whole[1].split("."))
+        return Condition(text, path, _quoted(keys), _comparison(keys, whole[2], whole[3] or whole[4] or ""))
+    return Condition(text, path)
+
+
+def condition_problem(text: str) -> str | None:
+    """Why *text* cannot be meant as a GJSON path; None when it can."""
+    path = text.encode()
+    if text.lstrip().startswith("$"):
+        return "it looks like JSONPath; conditions are GJSON paths, which have no `$`"
+    if any(not query_closes(path[found.start() :]) for found in _QUERY.finditer(path)):
+        return "a query `#(...)` is not closed"
+    if path[:1] in (b"{", b"["):
+        chosen, _ = selectors(path)
+        if chosen is None:
+            return "its brackets are not closed"
+        if any(one.path.lstrip()[:1] == b"." for one in chosen):
+            return "it looks like JSONPath; conditions are GJSON paths, such as `[@this].#(userId==1)`"
+    if len(path) > 4096 or path.count(b"|") + path.count(b"@") > 50:
+        return "it is too long"
+    return None
+
+
+def _quoted(keys: tuple[str, ...]) -> tuple[bytes, ...]:
+    return tuple(sorted({f'"{key}"'.encode() for key in keys}))
+
+
+def _walk(value: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        if isinstance(value, dict):
+            value = value.get(key, _MISSING)
+        elif isinstance(value, list) and key.isdigit() and len(key) < 10 and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return _MISSING
+    return value
+
+
+def _comparison(keys: tuple[str, ...], comparison: str | None, right: str) -> Test:
+    """A test of the value at *keys*; how the right side is read goes by the value's type, as in GJSON."""
+    if comparison is None:
+        return lambda value: _walk(value, keys) is not _MISSING
+    compare, number, equal = _COMPARE[comparison], parse_float(right.encode()), comparison in ("=", "==")
+
+    def test(value: Any) -> bool:
+        found = _walk(value, keys)
+        if isinstance(found, str):
+            return compare(found, right)
+        if isinstance(found, bool):
+            return _compare_boolean(found, comparison, right) if not equal else right == str(found).lower()
+        if isinstance(found, int | float):
+            return compare(float(found), number)
+        return False
+
+    return test
+
+
+def _compare_boolean(left: bool, comparison: str, right: str) -> bool:
+    name, other = ("true", "false") if left else ("false", "true")
+    if comparison == "!=":
+        return right != name
+    towards = ">" if left else "<"
+    return comparison == towards + "=" or (comparison == towards and right == other)
