@@ -10,7 +10,7 @@ import pytest
 
 from kservec.core.goformat import NilPointer, Struct
 from kservec.core.gotemplate import HTML, TEXT, Options, render
-from kservec.core.placeholders import TemplateError, render_container, render_text
+from kservec.core.placeholders import TemplateError, fill_container, fill_metadata, render_container, render_text
 from kservec.core.strategic import omit_empty
 
 FOLDER = Path(__file__).parent / "vectors"
@@ -214,3 +214,51 @@ def test_nil_pointers_fail_only_when_entered() -> None:
     assert render("{{and .Parallelism .Parallelism.Expert}}", spec) == "<nil>"
     with pytest.raises(TemplateError, match=r"nil pointer evaluating \*Parallelism\.Expert"):
         render("{{.Parallelism.Expert}}", spec)
+
+
+def is_plain(case: dict[str, Any]) -> bool:
+    """Whether the metadata of a recorded case holds nothing that HTML or JSON would write in another way."""
+    texts = (*case["metadata"]["labels"].values(), *case["metadata"]["annotations"].values())
+    return not any(set(text) & set("+<>&'\"\\\n\t") for text in texts)
+
+
+@pytest.mark.parametrize("case", [c for c in CONTAINERS if is_plain(c) and c["rendered"] is not None])
+def test_texts_are_filled_in_as_kserve_would(case: dict[str, Any]) -> None:
+    """With values that need no escaping a container filled in text by text is the recorded one."""
+    assert omit_empty(fill_container(case["container"], case["metadata"])) == case["rendered"]
+
+
+@pytest.mark.parametrize(
+    ("arg", "expected"),
+    [
+        ("--{{.Annotations.note}}", "--a+b <c> & 'd'"),
+        ('--{{index .Labels "team"}}', "--x"),
+        ("--{{.Labels.missing}}", "--"),
+        ("{{range $k, $v := .Labels}}{{$k}}={{$v}}{{end}}", "team=x"),
+        ("--{{.Labels.broken}}", "--"),
+    ],
+)
+def test_values_come_out_as_they_are_written(arg: str, expected: str) -> None:
+    """Nothing is escaped, quotes may stand in an action, and a missing label is empty."""
+    assert fill_container({"name": "c", "args": [arg]}, META) == {"name": "c", "args": [expected]}
+
+
+def test_blocks_over_several_texts_are_left_to_kserves_way() -> None:
+    """A variable of one text reaches the next, as in KServe."""
+    assert fill_container({"args": ["{{$x}}"], "command": ["{{$x := .Name}}run"]}, META) == {
+        "command": ["run"],
+        "args": ["churn"],
+    }
+
+
+def test_a_wrong_text_is_named() -> None:
+    """The error of a text has its path, even between others that work."""
+    with pytest.raises(TemplateError, match="not defined") as error:
+        fill_container({"args": ["{{.Name}}", "{{nope .Name}}"]}, META)
+    assert error.value.where == ("args", 1)
+
+
+@pytest.mark.parametrize("text", ["{{ .Values.x }}", "{{ .Name }} {{ nope }}", "{{ $labels.x }}", "{{", "{{.Names}}"])
+def test_templates_of_another_kind_stay(text: str) -> None:
+    """Beside the server, texts that are no templates of KServe's stay as they are; others are filled in."""
+    assert fill_metadata({"args": [text, "{{.Name}}"]}, META) == {"args": [text, "churn"]}

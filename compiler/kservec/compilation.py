@@ -160,7 +160,7 @@ class Output:
 
 def url_of(unit: Unit, env: Env) -> str:
     """The URL that a service is reached at, as KServe writes it into the status; empty for one that is not exposed."""
-    if not unit.components:
+    if unit.stopped or not unit.components:
         return ""
-    fitting = [style for style in env.plugs.styles if style.selects(unit, env)]
-    return fitting[0].url(unit, env) if len(fitting) == 1 and not unit.stopped else ""
+    style = next((style for style in env.plugs.styles if style.selects(unit, env)), None)
+    return style.url(unit, env) if style is not None else ""

@@ -48,8 +48,19 @@ CONTEXT = Code(
     "kservec writes what its specs lead to. Other documents of the input (Secrets, ServiceAccounts, runtimes, plain "
     "manifests) are read as part of the target cluster where they matter, and are applied by whoever owns them.",
 )
-NO_GRAPHS = Code("inferencegraph/not-implemented", Severity.ERROR, "an InferenceGraph cannot be compiled yet")
-NO_LLMS = Code("llminferenceservice/not-implemented", Severity.ERROR, "an LLMInferenceService cannot be compiled yet")
+NO_GRAPHS = Code(
+    "inferencegraph/not-implemented",
+    Severity.ERROR,
+    "an InferenceGraph cannot be compiled yet",
+    "This version of kservec compiles InferenceServices. Leave the graph out of the input until a later one compiles it.",
+)
+NO_LLMS = Code(
+    "llminferenceservice/not-implemented",
+    Severity.ERROR,
+    "an LLMInferenceService cannot be compiled yet",
+    "This version of kservec compiles InferenceServices. An InferenceService with the runtime kserve-vllmserver or "
+    "kserve-huggingfaceserver serves a large model today.",
+)
 
 NOT_IMPLEMENTED = {
     "InferenceGraph": NO_GRAPHS,

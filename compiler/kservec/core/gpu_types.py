@@ -7,6 +7,7 @@ KServe: pkg/utils/utils.go, UpdateGPUResourceTypeListByAnnotation; pkg/constants
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
@@ -38,6 +39,7 @@ BASIC = frozenset({"cpu", "memory", "storage", "ephemeral-storage"})
 """Resources that are taken for anything but a GPU."""
 
 
+@lru_cache(maxsize=64)
 def gpu_types(platform: PlatformConfig, annotation: str | None) -> tuple[str, ...]:
     """The names that count as GPUs, in the order KServe tries them: built in, configured, annotated.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kservec.core.bundle import Manifest
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.records import record
-from kservec.core.tree import Edit, Layer, Origin, Tree
+from kservec.core.tree import Layer, Origin, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,4 +127,4 @@ def _object(ref: ObjectRef, spec: Json, origin: Origin, cache: LocalCache) -> Ma
     """An object with a name from a cache and a spec from a node group."""
     metadata = {"name": ref.name} | ({"namespace": ref.namespace} if ref.namespace else {})
     body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": dict(spec)}
-    return Manifest(ref, Tree(body, Edit(Edit(None, (), cache.origin("metadata", "name")), ("spec",), origin)))
+    return Manifest(ref, Tree.built(body, ((), cache.origin("metadata", "name")), (("spec",), origin)))

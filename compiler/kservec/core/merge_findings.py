@@ -47,8 +47,9 @@ PLACEHOLDER_LEFT = Code(
     "runtime/placeholder-left",
     Severity.WARNING,
     "a placeholder that is not filled in",
-    "Placeholders are filled in in containers, not in init containers, and beside the serving container only in texts "
-    "that hold no templates of another kind.",
+    "Placeholders are filled in in the serving container, the transformer beside it, and the further containers of a "
+    "runtime as far as their texts hold no templates of another kind; in init containers and further containers of the "
+    "InferenceService they stay as they are.",
 )
 VERSION_OF_DIGEST = Code(
     "runtime/version-of-digest",

@@ -145,7 +145,7 @@ def entry_address(unit: Unit, cluster_domain: str) -> str:
 
 def pod_port(component: Component, *, grpc: bool = False) -> int:
     """The port of a component's pods for HTTP, or for gRPC."""
-    return next((p.target_port for p in component.ports if is_grpc(p) is grpc), DEFAULT_PORT)
+    return next((int(p.target_port) for p in component.ports if is_grpc(p) is grpc), DEFAULT_PORT)
 
 
 def with_predictor_port(unit: Unit) -> Unit:

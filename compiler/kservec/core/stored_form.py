@@ -48,14 +48,11 @@ def _storing_map(fields: Mapping[str, Store], rest: Store | None, defaults: tupl
     def stored(value: Json) -> Json:
         if value.__class__ is not dict:
             return value
-        changed: dict[str, Json] = {}
+        changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
         for name, child in value.items():
             store = fields.get(name, rest)
             if store is not None and (new := store(child)) is not child:
                 changed[name] = new
-        for name, default in defaults:
-            if value.get(name) is None:
-                changed[name] = default
         return {**value, **changed} if changed else value
 
     return stored

@@ -185,28 +185,30 @@ class Repeat(NamedTuple):
 
 def repeats(value: Json, plan: Plan | None) -> list[Repeat]:
     """The items of keyed lists that repeat the key of an earlier item, in the order of the value."""
+    return _repeats(value, plan) if plan is not None and plan.tells_apart else []
+
+
+def _repeats(value: Json, plan: Plan) -> list[Repeat]:
     found: list[Repeat] = []
-    if plan is not None:
-        _find_repeats(value, plan, (), found)
-    return found
-
-
-def _find_repeats(value: Json, plan: Plan, path: Path, found: list[Repeat]) -> None:
-    if isinstance(value, dict):
+    if value.__class__ is dict:
         fields, rest = plan.fields, plan.rest
         for name, child in value.items():
             below = fields.get(name, rest)
-            if below is not None and below.tells_apart:
-                _find_repeats(child, below, (*path, name), found)
-    elif isinstance(value, list):
+            if below is not None and below.tells_apart and (deeper := _repeats(child, below)):
+                found += [_moved(repeat, name) for repeat in deeper]
+    elif value.__class__ is list:
         if plan.keys and len(value) > 1:
-            found += _repeated_items(value, plan.keys, path)
-        if plan.items is not None and plan.items.tells_apart:
-            for i, item in enumerate(value):
-                _find_repeats(item, plan.items, (*path, i), found)
+            found += _repeated_items(value, plan.keys)
+        for i, item in enumerate(value) if plan.items is not None and plan.items.tells_apart else ():
+            found += [_moved(repeat, i) for repeat in repeats(item, plan.items)]
+    return found
 
 
-def _repeated_items(items: list[Json], keys: tuple[tuple[str, Json], ...], path: Path) -> Iterator[Repeat]:
+def _moved(repeat: Repeat, step: str | int) -> Repeat:
+    return repeat._replace(path=(step, *repeat.path), first=(step, *repeat.first))
+
+
+def _repeated_items(items: list[Json], keys: tuple[tuple[str, Json], ...]) -> Iterator[Repeat]:
     first: dict[tuple[Json, ...], int] = {}
     for i, item in enumerate(items):
         if not isinstance(item, dict):
@@ -214,7 +216,7 @@ def _repeated_items(items: list[Json], keys: tuple[tuple[str, Json], ...], path:
         key = tuple([default if item.get(name) is None else item[name] for name, default in keys])
         if all(map(_is_key, key)) and first.setdefault(key, i) != i:
             names = (name for name, _ in keys)
-            yield Repeat((*path, i), (*path, first[key]), tuple(zip(names, key, strict=True)))
+            yield Repeat((i,), (first[key],), tuple(zip(names, key, strict=True)))
 
 
 def _is_key(value: Json) -> bool:

@@ -10,9 +10,8 @@ the maps and lists on its path and adds one cell; a question about an origin wal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kservec.core.paths import (
     KEY_FIELDS,
@@ -107,32 +106,37 @@ Source: TypeAlias = "Origin | Layers | Fill | Concat | Graft | Moved | Tree"
 """Anything that can answer for a value. A bare tree stands for its own root."""
 
 
-class Edit(NamedTuple):
-    """One cell of the journal: everything at and below `path` was, from here on, due to `source`."""
-
-    older: Edit | None
-    path: Path
-    source: Source
+Edit: TypeAlias = "tuple[Edit | None, Path, Source]"
+"""One cell of the journal: the older one, a path, and what all at and below it is due to from here on. It is a plain
+tuple, and a tree a plain object, for nothing else is made as often."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """A JSON value and the journal of its edits. Trees are equal when their values are."""
+class Tree:  # noqa: PLW1641 - nothing needs a hash of what holds maps
+    """A JSON value and the journal of its edits. Trees are equal when their values are, and never change."""
 
-    value: Json
-    journal: Edit | None = field(default=None, compare=False, repr=False)
+    __slots__ = ("journal", "value")
+
+    def __init__(self, value: Json, journal: Edit | None = None) -> None:
+        self.value: Final = value
+        self.journal: Final = journal
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and bool(self.value == other.value)
+
+    def __repr__(self) -> str:
+        return f"Tree({self.value!r})"
 
     @classmethod
     def of(cls, value: Json, origin: Source) -> Tree:
         """A tree that comes from one place as a whole."""
-        return cls(value, Edit(None, (), origin))
+        return cls(value, (None, (), origin))
 
     @classmethod
     def built(cls, value: Json, *parts: tuple[Path, Source]) -> Tree:
         """A tree that is put together at once: what is at each path comes from its source; of two the later counts."""
-        journal = None
+        journal: Edit | None = None
         for path, source in parts:
-            journal = Edit(journal, path, source)
+            journal = (journal, path, source)
         return cls(value, journal)
 
     @classmethod
@@ -145,7 +149,7 @@ class Tree:
         for entries, _ in layers:
             if entries:
                 value.update(entries)
-        return cls(value, Edit(None, (), Layers(layers[::-1])))
+        return cls(value, (None, (), Layers(layers[::-1])))
 
     def get(self, *path: str | int) -> Json:
         """The value at `path`; None if there is none."""
@@ -158,7 +162,7 @@ class Tree:
             LookupError: a step goes through a scalar or beyond the end of a list.
         """
         path = with_keys(self.value, path)
-        return Tree(with_value(self.value, path, value), Edit(self.journal, path, origin))
+        return Tree(with_value(self.value, path, value), (self.journal, path, origin))
 
     def graft(self, path: Path, tree: Tree) -> Tree:
         """Set the value at `path` to that of another tree; what lies below keeps the origins it has there.
@@ -169,11 +173,11 @@ class Tree:
 
     def sub(self, *path: str | int) -> Tree:
         """The part at `path` as a tree of its own, with its origins."""
-        return Tree(lookup(self.value, path), Edit(None, (), Graft(self, path)))
+        return Tree(lookup(self.value, path), (None, (), Graft(self, path)))
 
     def note(self, path: Path, origin: Source) -> Tree:
         """Say where a value that is already there comes from (a merge, a concatenation)."""
-        return Tree(self.value, Edit(self.journal, with_keys(self.value, path), origin))
+        return Tree(self.value, (self.journal, with_keys(self.value, path), origin))
 
     def fill(self, path: Path, defaults: Mapping[str, Json], origin: Source) -> Tree:
         """Add those keys of `defaults` that the map at `path` lacks, one level deep."""
@@ -183,7 +187,7 @@ class Tree:
             return self
         path = with_keys(self.value, path)
         value = with_value(self.value, path, {**node, **missing})
-        return Tree(value, Edit(self.journal, path, Fill(tuple(missing), origin)))
+        return Tree(value, (self.journal, path, Fill(tuple(missing), origin)))
 
     def without(self, path: Path, origin: Source) -> Tree:
         """Remove what is at `path`; the same tree if nothing is. `origin` says who removed it."""
@@ -218,12 +222,11 @@ class Tree:
         path = with_keys(self.value, path)
         edit = self.journal
         while edit is not None:
-            n = len(edit.path)
-            if edit.path == path[:n]:
-                found = _answer(edit.source, path[n:])
+            edit, at, source = edit
+            if at == path[: len(at)]:
+                found = _answer(source, path[len(at) :])
                 if found is not None:
                     return found
-            edit = edit.older
         return None
 
     def span(self, path: Path) -> Span | None:
@@ -236,12 +239,12 @@ class Tree:
         path = with_keys(self.value, path)
         return Tree(
             with_value(self.value, path, items),
-            Edit(self.journal, (*path, i if key is None else key), origin),
+            (self.journal, (*path, i if key is None else key), origin),
         )
 
     def _cut(self, path: Path, rest: Json, origin: Source) -> Tree:
         path = with_keys(self.value, path)
-        return Tree(with_value(self.value, path[:-1], rest), Edit(self.journal, path, origin))
+        return Tree(with_value(self.value, path[:-1], rest), (self.journal, path, origin))
 
 
 def _shifted(tree: Tree, path: Path, n: int) -> Moved:

@@ -11,7 +11,7 @@ from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.internal_annotations import settled
 from kservec.core.merge_findings import left_placeholders, merge_findings
 from kservec.core.metadata import passed_on
-from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
+from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
 from kservec.core.placeholders import TemplateError, fill_container, fill_metadata
 from kservec.core.records import evolve
 from kservec.core.runtime_defaults import server_type
@@ -73,7 +73,7 @@ def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, tuple
     for parallel in component.peek(ParallelIntent):
         component = with_workers(unit, component, runtime, parallel)
         if component.worker_pod is not None:
-            worker_pod = beside_filled(unit, component.worker_pod)
+            worker_pod = beside_filled(unit, component.worker_pod, (WORKER_CONTAINER,))
             found = (*found, *left_placeholders(unit, worker_pod))
             component = evolve(component, worker_pod=worker_pod)
     labels, annotations = runtime_metadata(component, runtime, env)
@@ -136,7 +136,7 @@ def runtime_pod(
     main = [c["name"] for c in containers[:2] if c["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER)]
     for name in main:
         pod = rendered(unit, pod, name)
-    pod = beside_filled(unit, pod, main)
+    pod = beside_filled(unit, pod, [c["name"] for c in theirs["containers"] if c["name"] not in main])
     return with_image(pod, runtime, intent), (*found, *left_placeholders(unit, pod, main))
 
 
@@ -190,10 +190,10 @@ def rendered(unit: Unit, pod: Tree, name: str) -> Tree:
     return pod if filled is container else pod.put(at, filled, pod.sub(*at))
 
 
-def beside_filled(unit: Unit, pod: Tree, main: Sequence[str] = ()) -> Tree:
-    """The pod with the placeholders of the containers beside the main ones filled in, where KServe leaves them."""
+def beside_filled(unit: Unit, pod: Tree, names: Sequence[str]) -> Tree:
+    """The pod with the placeholders of the runtime's further containers filled in, where KServe leaves them."""
     for container in pod.value["containers"]:
-        if container["name"] in main:
+        if container["name"] not in names:
             continue
         filled = fill_metadata(container, metadata_of(unit))
         if filled is not container:

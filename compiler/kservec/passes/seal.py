@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Bundle, Manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.intents import CanaryIntent
 from kservec.core.names import INTERNAL
 from kservec.core.object_validity import object_faults
 from kservec.core.records import evolve
@@ -30,11 +29,8 @@ REFUSED = Code(
     "output/refused",
     Severity.ERROR,
     "an object that an API server would refuse",
-    "The object that the service leads to does not fit the schema of its kind. The place is where the value comes from.",
+    "The object that the service leads to does not fit the schema of its kind. The place shown is the value's origin.",
 )
-UNBUILT: dict[type, str] = {
-    CanaryIntent: "canary",
-}
 
 
 def seal(unit: Unit, env: Env) -> Step:
@@ -42,7 +38,7 @@ def seal(unit: Unit, env: Env) -> Step:
 
     Takes:   every intent that is left
     Writes:  manifests: without KServe's internal annotations, in the form that keeps a sync clean
-    Reports: output/intent-left, <feature>/not-implemented, output/*, pod/*
+    Reports: output/intent-left, output/*, pod/*
     """
     sealed = tuple(finished(m, env) for m in unit.bundle.manifests)
     found = (*leftovers(unit), *(d for m in sealed for d in refusals(unit, m, env)))
@@ -79,19 +75,13 @@ def refusals(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
 def leftovers(unit: Unit) -> Iterator[Diagnostic]:
     """A diagnostic for every intent that nobody took."""
     for intent in (*unit.intents, *(i for c in unit.components for i in c.intents)):
-        feature = UNBUILT.get(type(intent))
         yield Diagnostic(
-            code=unbuilt(feature) if feature else FORGOTTEN,
-            message=f"{feature} is not implemented yet" if feature else f"{type(intent).__name__} was left over",
+            code=FORGOTTEN,
+            message=f"{type(intent).__name__} was left over",
             span=intent.origin.span(),
-            help="compile this service with a later version of kservec" if feature else "report this as a bug",
+            help="report this as a bug",
             subject=unit.ref,
         )
-
-
-def unbuilt(feature: str) -> Code:
-    """The code of a feature that is still to come."""
-    return Code(f"{feature}/not-implemented", Severity.ERROR, f"{feature} is not implemented yet")
 
 
 def finished(made: Manifest, env: Env) -> Manifest:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 Json = Any
 M = TypeVar("M", bound="Model")
@@ -24,20 +24,34 @@ def camel_case(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
-class Field(NamedTuple):
-    """One field: its key in JSON, its default, the type as it is written, and what makes the value out of JSON."""
+class Field:
+    """One field: its key in JSON, its default, the type as it is written, and what makes the value out of JSON.
 
-    key: str
-    default: Json
-    kind: str
-    read: Callable[[Json], Json] | None
+    It gives a view its value when that is first asked for. The view keeps it, and then no longer asks the field.
+    """
+
+    __slots__ = ("default", "key", "kind", "name", "read")
+
+    def __init__(self, name: str, key: str, default: Json, kind: str, read: Callable[[Json], Json] | None) -> None:
+        self.name = name
+        self.key = key
+        self.default = default
+        self.kind = kind
+        self.read = read
+
+    def __get__(self, view: Model, owner: type[Model]) -> Json:
+        """The value of the field in a view."""
+        value = view.json.get(self.key)
+        kept = self.default if value is None else self.read(value) if self.read is not None else value
+        view.__dict__[self.name] = kept
+        return kept
 
 
 CLASSES: dict[tuple[str, str], type[Model]] = {}
 """All views by module and name, as they are defined: the types of later ones name them."""
 
 
-class Model:
+class Model:  # noqa: PLW1641 - nothing needs a hash of what holds maps
     """A view of one JSON map. A class's annotated names are its fields, and their values the defaults.
 
     A field that is missing or null has its default. Keys that are no field live in `rest`: core Kubernetes fields stand
@@ -47,6 +61,8 @@ class Model:
     json: Mapping[str, Json]
     fields: ClassVar[Mapping[str, Field]] = {}
     """The fields by attribute, inherited ones included."""
+    keys: ClassVar[frozenset[str]] = frozenset()
+    """The keys of all fields."""
     json_names: ClassVar[Mapping[str, str]] = {}
     """Attributes whose key does not follow from their name."""
 
@@ -57,10 +73,11 @@ class Model:
         for name, kind in cls.__annotations__.items():
             if not kind.startswith("ClassVar"):
                 key = cls.json_names.get(name) or cls.json_name(name)
-                own[name] = Field(key, vars(cls).get(name), kind, reader(kind, cls.__module__))
-        for name in own.keys() & vars(cls).keys():
-            delattr(cls, name)  # or it would be found before the value
+                own[name] = Field(name, key, vars(cls).get(name), kind, reader(kind, cls.__module__))
+        for name, field in own.items():
+            setattr(cls, name, field)
         cls.fields = {**cls.fields, **own}
+        cls.keys = frozenset(field.key for field in cls.fields.values())
 
     def __init__(self, **values: Json) -> None:
         """A view of attributes given one by one, rather than of JSON that was read."""
@@ -90,19 +107,8 @@ class Model:
         """The keys that are no field of the class: a PodSpec, a Container."""
         kept: dict[str, Json] | None = self.__dict__.get("_rest")
         if kept is None:
-            known = {field.key for field in type(self).fields.values()}
+            known = type(self).keys
             kept = self.__dict__["_rest"] = {key: value for key, value in self.json.items() if key not in known}
-        return kept
-
-    def __getattr__(self, name: str) -> Json:
-        """The value of a field; kept, for a view does not change."""
-        try:
-            field = type(self).fields[name]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__} has no field {name}") from None
-        value = self.json.get(field.key)
-        kept = field.default if value is None else field.read(value) if field.read else value
-        self.__dict__[name] = kept
         return kept
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -223,7 +223,7 @@ class PredictorSpec(ComponentExtension):
     @property
     def frameworks(self) -> tuple[tuple[str, ModelSpec], ...]:
         """The framework shorthands that are set, in KServe's order."""
-        return tuple((name, spec) for name in FRAMEWORKS if (spec := getattr(self, name)) is not None)
+        return tuple([(name, getattr(self, name)) for name in FRAMEWORKS if self.json.get(name) is not None])
 
 
 class TransformerSpec(ComponentExtension):

@@ -1,0 +1,272 @@
+"""Calls to services: pools of connections, one per origin, with limits on everything.
+
+Only origins of the plan have pools, redirects are not followed and proxies are not asked, so no request can reach
+anything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kservec_router.messages import Origin, Outgoing, Reply, failure
+from kservec_router.wire import Connection, WireLimits
+
+_TICK_SECONDS = 0.02
+_SLOW_TICK_SECONDS = 1.0
+_STALE_SECONDS = 1.0
+
+
+class ClientLimits(NamedTuple):
+    """Limits of the client. Connections and waiting calls are counted per origin."""
+
+    connections: int = 1024
+    waiting: int = 1024
+    connect_seconds: float = 10
+    connect_attempts: int = 3
+    backoff_seconds: float = 0.05
+    idle_seconds: float = 4
+    wire: WireLimits = WireLimits()
+
+
+class Client:
+    """Sends requests over kept connections; every call ends with a Reply."""
+
+    def __init__(self, limits: ClientLimits) -> None:
+        self.limits = limits
+        self._pools: dict[Origin, _Pool] = {}
+        self._busy: dict[Connection, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._ticks_fast = False
+        self._next_look_at_idle = 0.0
+        self._tls: ssl.SSLContext | None = None
+
+    def allow(self, origins: Iterable[Origin]) -> None:
+        """Make *origins* all that can be called; connections to others are closed when their exchange is over."""
+        wanted = set(origins)
+        for origin in sorted(set(self._pools) - wanted):
+            self._pools.pop(origin).retire()
+        for origin in sorted(wanted - set(self._pools)):
+            self._pools[origin] = _Pool(self, origin)
+        if wanted and self._timer is None:
+            self._tick()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.allow(())
+        for connection in list(self._busy):
+            connection.fail("the router is shutting down", 503)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def open_connections(self) -> dict[Origin, int]:
+        """How many connections there are to each origin."""
+        return {origin: pool.open for origin, pool in self._pools.items()}
+
+    async def send(self, outgoing: Outgoing) -> Reply:
+        """Send a request and wait for the reply, or for its head when the body may be passed on.
+
+        A kept connection may have been closed by the service just before: when it ends within a second and without a
+        byte, the call is repeated once, on a new connection.
+        """
+        pool = self._pools.get(outgoing.target.origin)
+        if pool is None:
+            return failure(500, f'Post "{outgoing.target.url}": the host is not in the graph')
+        now = asyncio.get_running_loop().time()
+        deadline = now + outgoing.seconds if outgoing.seconds else 0.0
+        connection = pool.take(now) or await pool.open_one(outgoing, deadline)
+        if isinstance(connection, Reply):
+            return connection
+        was_used, begin = connection.is_used, asyncio.get_running_loop().time()
+        reply = await self._exchange(connection, outgoing, deadline)
+        if reply.cause is None or not was_used or connection.heard or reply.status != 500:
+            return reply
+        if not isinstance(outgoing.body, bytes) or asyncio.get_running_loop().time() - begin > _STALE_SECONDS:
+            return reply
+        fresh = await pool.open_one(outgoing, deadline)
+        return fresh if isinstance(fresh, Reply) else await self._exchange(fresh, outgoing, deadline)
+
+    async def _exchange(self, connection: Connection, outgoing: Outgoing, deadline: float) -> Reply:
+        outcome = connection.exchange(outgoing, deadline)
+        self._busy[connection] = None
+        if deadline and not self._ticks_fast:
+            self._tick()
+        try:
+            if isinstance(outgoing.body, bytes):
+                return await outcome
+            return await self._with_upload(connection, outgoing, outcome)
+        except asyncio.CancelledError:
+            connection.fail("the call was given up")
+            raise
+
+    async def _with_upload(self, connection: Connection, outgoing: Outgoing, outcome: asyncio.Future[Reply]) -> Reply:
+        assert not isinstance(outgoing.body, bytes)
+        sender = asyncio.ensure_future(connection.upload(outgoing.body))
+        sender.add_done_callback(lambda task: _end_upload(task, connection))
+        try:
+            return await outcome
+        finally:
+            sender.cancel()
+            outgoing.body.close()
+
+    def _tick(self) -> None:
+        """Look after deadlines, of calls and of connections that nobody uses."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for connection in [c for c in self._busy if c.deadline and c.deadline < now]:
+            connection.fail("the time limit is exceeded", 504)
+        if now >= self._next_look_at_idle:
+            self._next_look_at_idle = now + _SLOW_TICK_SECONDS
+            for pool in self._pools.values():
+                pool.close_idle(now)
+        self._ticks_fast = any(connection.deadline for connection in self._busy)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(_TICK_SECONDS if self._ticks_fast else _SLOW_TICK_SECONDS, self._tick)
+
+    def over(self, connection: Connection) -> None:
+        """Forget about a connection's deadline."""
+        self._busy.pop(connection, None)
+
+    def tls(self) -> ssl.SSLContext:
+        """The one TLS configuration: certificates are checked against the system's authorities."""
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+        return self._tls
+
+
+def _end_upload(task: asyncio.Future[None], connection: Connection) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        connection.fail(f"the request's body broke off: {error}")
+
+
+class _Pool:
+    """Connections to one origin. The one used last is used next, so that the others can grow old and go."""
+
+    def __init__(self, client: Client, origin: Origin) -> None:
+        self._client, self._origin = client, origin
+        self._idle: list[Connection] = []
+        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
+        self._retired = False
+        self.open = 0
+
+    def take(self, now: float) -> Connection | None:
+        """An idle connection that is young enough, or None."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open and now - connection.idle_since < self._client.limits.idle_seconds:
+                return connection
+            connection.abort()
+        return None
+
+    async def open_one(self, outgoing: Outgoing, deadline: float) -> Connection | Reply:
+        """A connection of one's own, new or handed over by another call; a failure when there is none to be had."""
+        limits = self._client.limits
+        seconds = max(0.0, deadline - asyncio.get_running_loop().time()) if deadline else None
+        try:
+            async with asyncio.timeout(seconds):
+                if self.open >= limits.connections:
+                    if len(self._waiting) >= limits.waiting:
+                        cause = f'Post "{outgoing.target.url}": all {limits.connections} connections are in use'
+                        return failure(503, cause, ((b"retry-after", b"1"),))
+                    handed = await self._wait()
+                    if handed is not None:
+                        return handed
+                return await self._dial()
+        except TimeoutError:
+            return failure(504, f'Post "{outgoing.target.url}": the time limit is exceeded while connecting')
+        except OSError as error:
+            return failure(500, f'Post "{outgoing.target.url}": {_reason(error)}')
+
+    async def _wait(self) -> Connection | None:
+        """Wait until a connection is free, or there is room for a new one (None)."""
+        turn: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            with contextlib.suppress(ValueError):
+                self._waiting.remove(turn)
+            if turn.done() and not turn.cancelled() and (handed := turn.result()) is not None:
+                self._free(handed)
+            raise
+
+    async def _dial(self) -> Connection:
+        """Connect, and try again for a moment while nobody listens: nothing has been sent yet."""
+        limits = self._client.limits
+        self.open += 1
+        try:
+            for attempt in range(limits.connect_attempts):
+                if attempt:
+                    await asyncio.sleep(limits.backoff_seconds * 2 ** (attempt - 1))
+                try:
+                    return await self._connect()
+                except ConnectionRefusedError:
+                    if attempt + 1 == limits.connect_attempts:
+                        raise
+            raise ConnectionRefusedError
+        except BaseException:
+            self.open -= 1
+            self._invite()
+            raise
+
+    async def _connect(self) -> Connection:
+        host, port, tls = self._origin
+        async with asyncio.timeout(self._client.limits.connect_seconds):
+            _, connection = await asyncio.get_running_loop().create_connection(
+                lambda: Connection(self._client.limits.wire, self._free, self._gone),
+                host,
+                port,
+                ssl=self._client.tls() if tls else None,
+            )
+        return connection
+
+    def _free(self, connection: Connection) -> None:
+        """Take a connection back when its exchange is over."""
+        self._client.over(connection)
+        connection.idle_since = asyncio.get_running_loop().time()
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(connection)
+                return
+        if self._retired:
+            connection.abort()
+        else:
+            self._idle.append(connection)
+
+    def _gone(self, connection: Connection) -> None:
+        self._client.over(connection)
+        self.open -= 1
+        with contextlib.suppress(ValueError):
+            self._idle.remove(connection)
+        self._invite()
+
+    def _invite(self) -> None:
+        """Let the next that waits open a connection."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+
+    def close_idle(self, now: float) -> None:
+        """Close connections that were not used for long, before the service does."""
+        for connection in [c for c in self._idle if now - c.idle_since >= self._client.limits.idle_seconds]:
+            connection.abort()
+
+    def retire(self) -> None:
+        """The origin is no longer in the graph."""
+        self._retired = True
+        for connection in list(self._idle):
+            connection.abort()
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    return error.strerror or str(error) or type(error).__name__

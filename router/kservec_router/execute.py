@@ -1,0 +1,303 @@
+"""Taking a request through a plan: sequences, splitters, ensembles, switches.
+
+Everything outside comes in by hand: how services are called (`Call`), chance (`random.Random`), meters, a recorder of
+spans. Bodies stay bytes; one is parsed only where a condition, a mapping or a merge looks into it.
+KServe: cmd/router/main.go (routeStep, executeStep, handleSplitterORSwitchNode)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from kservec_router.bodies import (
+    decoded_reply,
+    has_match,
+    is_mergeable,
+    mapped_predictions,
+    matching_step,
+    merged_failure,
+    part_of,
+)
+from kservec_router.gjson import Condition
+from kservec_router.messages import JSON_TYPE, Body, Call, Outgoing, Reply, failure
+from kservec_router.meters import Meter, Meters
+from kservec_router.plan import Kind, Node, Plan, Step
+from kservec_router.propagation import content_type_line
+from kservec_router.tracing import Recorder, Span, Trace, new_span_id
+
+NO_MATCH = "None of the routes matched with the switch condition"
+LARGE_BODY = 1 << 20
+RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
+CLIENT_LEFT = 499
+
+
+class Payload(NamedTuple):
+    """An input: a body, the header lines that describe it, and whether it is the client's own."""
+
+    body: Body
+    lines: bytes
+    is_request: bool
+    coding: bytes | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """What the calls of one request share. `deadline` is loop time (0: none), `others` header lines for all steps."""
+
+    trace: Trace
+    others: bytes
+    deadline: float
+    retries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What an executor works with: how to call, chance, meters; spans are recorded only when there is a recorder."""
+
+    call: Call
+    chance: random.Random
+    meters: Meters
+    recorder: Recorder | None = None
+    body_limit: int = 64 << 20
+    backoff_seconds: float = 0.05
+
+
+class Executor:
+    """Runs requests through one plan."""
+
+    def __init__(self, plan: Plan, means: Means) -> None:
+        self.plan = plan
+        self._call, self._chance, self._recorder = means.call, means.chance, means.recorder
+        self._body_limit, self._backoff_seconds = means.body_limit, means.backoff_seconds
+        meters = means.meters
+        self._node_meters = {node.name: meters.meter("node", (("node", node.name),)) for node in plan.nodes}
+        self._step_meters = {
+            (step.node, step.label): meters.meter("step", (("node", step.node), ("step", step.label)))
+            for node in plan.nodes
+            for step in node.steps
+        }
+        self._runners: dict[Kind, Callable[[Node, Payload, Context, bool], Coroutine[Any, Any, Reply]]] = {
+            Kind.SEQUENCE: self.run_sequence,
+            Kind.SPLITTER: self.run_splitter,
+            Kind.ENSEMBLE: self.run_ensemble,
+            Kind.SWITCH: self.run_switch,
+        }
+
+    async def run(self, payload: Payload, context: Context) -> Reply:
+        """The graph's answer to a request; its body may still be arriving."""
+        return await self._run_node(self.plan.root, payload, context, True)
+
+    async def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        work = self._runners[node.kind](node, payload, context, is_tail)
+        return await _measured(self._node_meters[node.name], work)
+
+    # Nodes. `is_tail`: the reply goes to the client as it is, so it may be passed on while it arrives.
+
+    async def run_sequence(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        """Steps one after the other; a Hard failure, or a condition that does not hold, ends it."""
+        reply = failure(500, "invalid response")
+        last = len(node.steps) - 1
+        for place, step in enumerate(node.steps):
+            if step.condition is not None:
+                verdict = await self._judge(step.condition, reply)
+                if verdict is not None:
+                    return verdict
+            given = self._input(step, payload, reply)
+            if isinstance(given, Reply):
+                return given
+            reply = await self._visit(step, given, context, is_tail and place == last)
+            if place == last or (step.hard and not reply.is_success):
+                return reply
+            if reply.cause is not None and node.steps[place + 1].reads_response:
+                return reply
+        return reply
+
+    async def run_splitter(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        """One step, by chance and weight."""
+        place = bisect_right(node.bounds, self._chance.randrange(100))
+        return await self._visit(node.steps[place], payload, context, is_tail)
+
+    async def run_switch(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        """The first step whose condition holds for the input."""
+        body = decoded_reply(payload.body, payload.coding, self._body_limit)
+        step = None if body is None else await _apart(body, matching_step, node.steps, body)
+        if isinstance(step, Step):
+            return await self._visit(step, payload, context, is_tail)
+        if step is None:
+            cause = "the input of a Switch is not JSON, or nested too deep"
+            return failure(400 if payload.is_request else 500, cause)
+        return failure(404, NO_MATCH)
+
+    async def run_ensemble(self, node: Node, payload: Payload, context: Context, _: bool) -> Reply:
+        """All steps at the same time; their replies become members of one object. A Hard failure ends it at once."""
+        branches = [asyncio.create_task(self._visit(step, payload, context, False)) for step in node.steps]
+        try:
+            await _all_or_hard_failure(node.steps, branches)
+        finally:
+            for branch in branches:
+                branch.cancel()
+        return self._merged(node.steps, [branch.result() if branch.done() else None for branch in branches])
+
+    def _merged(self, steps: tuple[Step, ...], replies: list[Reply | None]) -> Reply:
+        """The replies as one object. Their bytes are not touched, so numbers keep all their digits."""
+        members = []
+        for step, reply in zip(steps, replies, strict=True):
+            if reply is None:
+                continue
+            if step.hard and not reply.is_success:
+                return reply
+            body = decoded_reply(reply.body, reply.header(b"content-encoding"), self._body_limit)
+            if body is None or not is_mergeable(body):
+                if reply.is_success:
+                    return failure(500, f'the reply of step "{step.label}" is not JSON')
+                body = merged_failure(reply)
+            members.append(step.key + body)
+        return Reply(200, (JSON_TYPE,), b"{" + b",".join(members) + b"}")
+
+    async def _judge(self, condition: Condition, reply: Reply) -> Reply | None:
+        """The end of a Sequence when a condition does not hold for the reply before it; None when it goes on."""
+        body = decoded_reply(reply.body, reply.header(b"content-encoding"), self._body_limit)
+        holds = None if body is None else await _apart(body, has_match, condition, body)
+        if holds is None:
+            return failure(500, "invalid response")
+        return None if holds else Reply(200, reply.headers, reply.body)
+
+    def _input(self, step: Step, payload: Payload, reply: Reply) -> Payload | Reply:
+        """What a step of a Sequence gets: the input of the Sequence or the reply before it, or a part of that."""
+        if step.takes_response:
+            body = decoded_reply(reply.body, reply.header(b"content-encoding"), self._body_limit)
+            if body is not None and step.part:
+                body = part_of(body, step.part)
+            if body is None:
+                return failure(500, f"there is no {step.part.decode() or 'readable body'} in the response")
+            payload = Payload(body, content_type_line(reply.headers), False)
+        if step.maps_predictions and isinstance(payload.body, bytes):
+            return payload._replace(body=mapped_predictions(payload.body))
+        return payload
+
+    # Steps.
+
+    async def _visit(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        if step.inner is not None:
+            return await self._run_node(step.inner, payload, context, is_tail)
+        policy = step.policy
+        if policy.is_plain and not context.retries:
+            return await self._call_once(step, payload, context, is_tail)
+        return await self._call_again(step, payload, context, is_tail)
+
+    async def _call_again(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        """Repeat a call that may be repeated, with growing pauses of random length, while there is time."""
+        retries = max(step.policy.retries, context.retries) if isinstance(payload.body, bytes) else 0
+        for attempt in range(retries + 1):
+            if step.policy.hedge_seconds and isinstance(payload.body, bytes):
+                reply = await self._call_hedged(step, payload, context, is_tail)
+            else:
+                reply = await self._call_once(step, payload, context, is_tail)
+            if attempt == retries or reply.status not in RETRIED_STATUSES:
+                break
+            pause = self._backoff_seconds * 2**attempt * (0.5 + self._chance.random() / 2)
+            if context.deadline and asyncio.get_running_loop().time() + pause >= context.deadline:
+                break
+            _discard(reply)
+            await asyncio.sleep(pause)
+        return reply
+
+    async def _call_hedged(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        """Call a second time when the first call is slow; the first reply that is no failure counts."""
+        first = asyncio.create_task(self._call_once(step, payload, context, is_tail))
+        calls = [first]
+        try:
+            await asyncio.wait(calls, timeout=step.policy.hedge_seconds)
+            if not first.done():
+                calls.append(asyncio.create_task(self._call_once(step, payload, context, is_tail)))
+            for next_done in asyncio.as_completed(calls):
+                reply = await next_done
+                if reply.status not in RETRIED_STATUSES:
+                    break
+            return reply
+        finally:
+            for call in calls:
+                if (
+                    not call.cancel()
+                    and not call.cancelled()
+                    and call.exception() is None
+                    and call.result() is not reply
+                ):
+                    _discard(call.result())
+
+    async def _call_once(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        """One call, measured, with a span of its own."""
+        assert step.target is not None
+        span_id = new_span_id(self._chance)
+        seconds = step.policy.timeout_seconds or self.plan.timeouts.client
+        lines = payload.lines + context.trace.lines(span_id)
+        if context.deadline:
+            left = max(0.0, context.deadline - asyncio.get_running_loop().time())
+            milliseconds = min(left, seconds or left) * 1000
+            lines += b"x-envoy-expected-rq-timeout-ms: %d\r\n" % milliseconds
+        work = self._call(Outgoing(step.target, lines, payload.body, seconds, is_tail))
+        meter = self._step_meters[step.node, step.label]
+        if self._recorder is None or not context.trace.is_sampled:
+            return await _measured(meter, work)
+        start, status = time.time_ns(), CLIENT_LEFT
+        try:
+            reply = await _measured(meter, work)
+            status = reply.status
+            return reply
+        finally:
+            trace = context.trace
+            where = (("kservec.node", step.node), ("kservec.step", step.label), ("url.full", step.target.url))
+            name = f"{step.node}/{step.label}"
+            span = Span(name, trace.trace_id, span_id, trace.span_id, start, time.time_ns(), status, where, False)
+            self._recorder(span)
+
+
+async def _measured(meter: Meter, work: Awaitable[Reply]) -> Reply:
+    """Count a piece of work in its meter, also when it is given up."""
+    begin, status = time.perf_counter(), CLIENT_LEFT
+    meter.in_flight += 1
+    try:
+        reply = await work
+        status = reply.status
+        return reply
+    finally:
+        meter.in_flight -= 1
+        meter.observe(status, time.perf_counter() - begin)
+
+
+async def _all_or_hard_failure(steps: tuple[Step, ...], branches: list[asyncio.Task[Reply]]) -> None:
+    """Wait until all branches are done, or one that others depend on has failed."""
+    over = asyncio.get_running_loop().create_future()
+    left = len(branches)
+
+    def done(branch: asyncio.Task[Reply], hard: bool) -> None:
+        nonlocal left
+        left -= 1
+        if over.done() or branch.cancelled():
+            return
+        if branch.exception() is not None or not left or (hard and not branch.result().is_success):
+            over.set_result(None)
+
+    for step, branch in zip(steps, branches, strict=True):
+        branch.add_done_callback(partial(done, hard=step.hard))
+    await over
+
+
+async def _apart(body: bytes, look: Callable[..., Any], *arguments: Any) -> Any:
+    """Look into a body; into a large one in a thread, so that other requests need not wait."""
+    if len(body) > LARGE_BODY:
+        return await asyncio.to_thread(look, *arguments)
+    return look(*arguments)
+
+
+def _discard(reply: Reply) -> None:
+    """Nobody will read the body of this reply."""
+    if not isinstance(reply.body, bytes):
+        reply.body.close()

@@ -1,0 +1,121 @@
+"""Which headers go on: those of the client to the services, and those of a service back to the client.
+
+KServe: cmd/router/main.go (callService, compilePatterns): a header is passed on when a pattern matches anywhere in its
+canonical name. Unlike there, names are matched without regard to case, spaces around patterns and empty patterns do not
+count, and hop-by-hop headers never go on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from kservec_router.messages import Headers
+
+_HOP_BY_HOP = frozenset({
+    b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te",
+    b"trailer", b"transfer-encoding", b"upgrade",
+})  # fmt: skip
+_OWN = frozenset({
+    b"host", b"content-length", b"content-encoding", b"expect", b"traceparent", b"tracestate",
+    b"x-envoy-expected-rq-timeout-ms",
+})  # fmt: skip
+_REPLACED = frozenset({b"content-length", b"date"})
+_JSON_LINE = b"content-type: application/json\r\n"
+_FORM = b"application/x-www-form-urlencoded"
+_REMEMBERED = 4096
+
+_CLASSES = {
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "digit": "0-9", "lower": "a-z", "upper": "A-Z", "word": "0-9A-Za-z_",
+    "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+_ATOM = r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[]"
+_PYTHON_ONLY = r"\(\?(?:[=!#>(]|<[=!]|P[=>])|\\[1-9Z]|[*+?}]\+"
+# What Python reads and RE2 does not: look-around, back-references, possessive repetition...
+_NOT_RE2 = re.compile(rf"(?:{_ATOM})*?(?:{_PYTHON_ONLY})", re.DOTALL)
+
+
+def compile_pattern(text: str) -> re.Pattern[str] | None:
+    """A pattern as Go reads it; None when Go cannot."""
+    translated = text
+    for name, characters in _CLASSES.items():
+        translated = translated.replace(f"[:{name}:]", characters)
+    if _NOT_RE2.match(translated) or "[[" in translated:
+        return None
+    try:
+        return re.compile(translated.replace(r"\z", r"\Z"), re.IGNORECASE | re.ASCII)
+    except (re.error, OverflowError, RecursionError):
+        return None
+
+
+class Propagation:
+    """Patterns for names of headers; what was decided about a name is remembered."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.invalid: list[str] = []
+        self._patterns: list[re.Pattern[str]] = []
+        self._decided: dict[bytes, bytes] = {}
+        for text in filter(None, map(str.strip, texts)):
+            pattern = compile_pattern(text)
+            if pattern is None:
+                self.invalid.append(text)
+            else:
+                self._patterns.append(pattern)
+
+    def lines(self, headers: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
+        """Header lines for steps that get the client's body, and for steps that get another one.
+
+        The client's content type and coding go with its body. What `curl` calls a form when nobody says otherwise is
+        sent as JSON, as KServe's router sends everything.
+        """
+        named, kind, coding, nominated = [], b"", b"", b""
+        for name, value in headers:
+            if name == b"content-type":
+                kind = value
+            elif name == b"content-encoding":
+                coding = b"content-encoding: %b\r\n" % value
+            elif name == b"connection":
+                nominated += value.lower() + b","
+            if self._patterns and (start := self._start_of_line(name)):
+                named.append((name, start + value + b"\r\n"))
+        dropped = {name.strip() for name in nominated.split(b",")} if nominated else ()
+        others = b"".join(line for name, line in named if name not in dropped)
+        if kind and self._patterns and self.passes(b"content-type"):
+            return others + coding, others
+        given = _JSON_LINE if not kind or kind.lower().startswith(_FORM) else b"content-type: %b\r\n" % kind
+        return others + coding + given, others
+
+    def passes(self, name: bytes) -> bool:
+        """Whether a header of this name (in lower case) goes on to the services."""
+        return self._start_of_line(name) != b""
+
+    def _start_of_line(self, name: bytes) -> bytes:
+        """`name: ` when headers of that name go on, else nothing."""
+        start = self._decided.get(name)
+        if start is None:
+            start = b""
+            if name not in _HOP_BY_HOP and name not in _OWN:
+                text = name.decode("latin-1")
+                start = name + b": " if any(pattern.search(text) for pattern in self._patterns) else b""
+            if len(self._decided) < _REMEMBERED:
+                self._decided[name] = start
+        return start
+
+
+def content_type_line(headers: Headers) -> bytes:
+    """The content type of a reply as a header line of the next request; JSON when it has none."""
+    for name, value in headers:
+        if name == b"content-type":
+            return b"content-type: %b\r\n" % value
+    return _JSON_LINE
+
+
+def end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """The headers of a reply that concern the client, not the connection, and that the server does not set anew."""
+    nominated: set[bytes] = set()
+    for name, value in headers:
+        if name == b"connection":
+            nominated.update(token.strip().lower() for token in value.split(b","))
+    return [
+        pair for pair in headers if pair[0] not in _HOP_BY_HOP and pair[0] not in _REPLACED and pair[0] not in nominated
+    ]

@@ -1,0 +1,45 @@
+"""Service URLs made ready: whom to connect to, and the first lines of every request there."""
+
+from __future__ import annotations
+
+import base64
+import re
+from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
+
+from kservec_router.messages import Origin, Target
+
+_UNFIT = re.compile(r"[\x00-\x20\x7f]")
+_PORTS = {"http": 80, "https": 443}
+_SAFE = "%/:@!$&'()*+,;=~?#[]"
+
+
+def parse_target(url: str) -> Target:
+    """The target of a service URL.
+
+    Raises:
+        ValueError: The URL cannot be called; the message says why.
+    """
+    if _UNFIT.search(url):
+        raise ValueError("there are spaces or control characters in it; write them as %20 and the like")
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS:
+        raise ValueError(
+            f"it must begin with http:// or https://, not with {parts.scheme + ':' if parts.scheme else url!r}"
+        )
+    if not parts.hostname or not parts.hostname.isascii():
+        raise ValueError("it has no host name, or one that is not ASCII")
+    port = parts.port or _PORTS[parts.scheme]  # a port that is no number is a ValueError of its own
+    path = quote(parts.path or "/", safe=_SAFE)
+    query = "?" + quote(parts.query, safe=_SAFE) if parts.query else ""
+    host = parts.netloc.rpartition("@")[2]
+    head = f"POST {path}{query} HTTP/1.1\r\nhost: {host}\r\n{_authorization(parts)}"
+    shown = urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
+    return Target(shown, Origin(parts.hostname, port, parts.scheme == "https"), head.encode("ascii"))
+
+
+def _authorization(parts: SplitResult) -> str:
+    """The credentials of a URL as a header line, as Go's client sends them."""
+    if parts.username is None:
+        return ""
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"authorization: Basic {base64.b64encode(pair.encode()).decode()}\r\n"

@@ -1,0 +1,1 @@
+"""What people have reported of serving with KServe, and what is right in each case."""

@@ -1,0 +1,149 @@
+"""What an API server refuses in code: each check finds its fault, at its place, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kservec.core.object_validity import object_faults
+from kservec.core.pod_validity import pod_faults
+
+SOUND: dict[str, Any] = {
+    "containers": [
+        {
+            "name": "kserve-container",
+            "image": "registry.example.com/model:1",
+            "env": [
+                {"name": "A", "value": "1"},
+                {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            ],
+            "ports": [
+                {"containerPort": 8080, "name": "http1"},
+                {"containerPort": 8080, "name": "udp1", "protocol": "UDP"},
+            ],
+            "readinessProbe": {"tcpSocket": {"port": 8080}},
+            "livenessProbe": {"exec": {"command": ["true"]}},
+            "resources": {
+                "requests": {"cpu": "500m", "memory": "1Gi", "nvidia.com/gpu": "1"},
+                "limits": {"cpu": "1", "memory": "1024Mi", "nvidia.com/gpu": 1},
+            },
+            "volumeMounts": [{"name": "models", "mountPath": "/mnt/models"}],
+        }
+    ],
+    "initContainers": [{"name": "storage-initializer", "image": "registry.example.com/init:1"}],
+    "volumes": [{"name": "models", "emptyDir": {}}],
+}
+SERVING = ("containers", "kserve-container")
+
+
+def with_container(**fields: Any) -> dict[str, Any]:
+    """The sound pod with fields of its serving container replaced."""
+    return {**SOUND, "containers": [{**SOUND["containers"][0], **fields}]}
+
+
+FAULTY: dict[str, tuple[dict[str, Any], str]] = {
+    "two containers of one name": (
+        {**SOUND, "containers": [*SOUND["containers"], *SOUND["containers"]]},
+        "pod/repeated",
+    ),
+    "an init container of a container's name": (
+        {**SOUND, "initContainers": [{"name": "kserve-container", "image": "i"}]},
+        "pod/repeated",
+    ),
+    "two volumes of one name": (
+        {**SOUND, "volumes": [{"name": "models", "emptyDir": {}}, {"name": "models", "emptyDir": {}}]},
+        "pod/repeated",
+    ),
+    "a volume with two sources": (
+        {**SOUND, "volumes": [{"name": "models", "emptyDir": {}, "configMap": {"name": "c"}}]},
+        "pod/not-exactly-one",
+    ),
+    "a volume without a source": ({**SOUND, "volumes": [{"name": "models"}]}, "pod/not-exactly-one"),
+    "a mount of no volume": ({**SOUND, "volumes": []}, "pod/no-volume"),
+    "two mounts at one path": (
+        with_container(volumeMounts=[{"name": "models", "mountPath": "/m"}, {"name": "models", "mountPath": "/m"}]),
+        "pod/repeated",
+    ),
+    "a variable with value and source": (
+        with_container(env=[{"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]),
+        "pod/not-exactly-one",
+    ),
+    "a variable twice": (
+        with_container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]),
+        "pod/repeated",
+    ),
+    "a port twice": (
+        with_container(ports=[{"containerPort": 8080}, {"containerPort": 8080, "protocol": "TCP"}]),
+        "pod/repeated",
+    ),
+    "a port name in capitals": (with_container(ports=[{"containerPort": 9000, "name": "GRPC"}]), "pod/invalid-name"),
+    "a request over its limit": (
+        with_container(resources={"requests": {"cpu": "1"}, "limits": {"cpu": "900m"}}),
+        "pod/request-over-limit",
+    ),
+    "a GPU requested without a limit": (
+        with_container(resources={"requests": {"nvidia.com/gpu": "1"}}),
+        "pod/request-over-limit",
+    ),
+    "a probe with two handlers": (
+        with_container(readinessProbe={"tcpSocket": {"port": 80}, "httpGet": {"port": 80}}),
+        "pod/not-exactly-one",
+    ),
+    "a probe without a handler": (with_container(livenessProbe={"periodSeconds": 5}), "pod/not-exactly-one"),
+    "a container name with a space": (with_container(name="kserve-container "), "pod/invalid-name"),
+    "another restart policy": ({**SOUND, "restartPolicy": "OnFailure"}, "pod/not-for-deployments"),
+    "a deadline": ({**SOUND, "activeDeadlineSeconds": 60}, "pod/not-for-deployments"),
+}
+
+
+def test_a_sound_pod_has_no_fault() -> None:
+    """A pod that uses everything the checks look at, correctly, passes."""
+    assert list(pod_faults(SOUND)) == []
+
+
+@pytest.mark.parametrize("title", FAULTY)
+def test_a_fault_is_found(title: str) -> None:
+    """Each fault is found, under its code, and no other code."""
+    pod, slug = FAULTY[title]
+    assert {f.code.slug for f in pod_faults(pod)} == {slug}
+
+
+def deployment(**fields: Any) -> dict[str, Any]:
+    """A Deployment around the sound pod."""
+    template = {"metadata": {"labels": {"app": "isvc.iris-predictor"}}, "spec": SOUND}
+    return {"metadata": {"name": "iris-predictor"}, "spec": {"template": template, **fields}}
+
+
+@pytest.mark.parametrize(
+    ("rolling", "slugs"),
+    [
+        ({"maxSurge": "25%", "maxUnavailable": 0}, []),
+        ({"maxSurge": 1, "maxUnavailable": "0%"}, []),
+        ({"maxSurge": "1", "maxUnavailable": "25%"}, ["output/rollout-number"]),
+        ({"maxSurge": 0, "maxUnavailable": "0%"}, ["output/rollout-number"]),
+    ],
+)
+def test_rollout_numbers(rolling: dict[str, Any], slugs: list[str]) -> None:
+    """Digits as text, and two zeros, are found."""
+    body = deployment(strategy={"type": "RollingUpdate", "rollingUpdate": rolling})
+    assert [f.code.slug for f in object_faults("apps/v1", "Deployment", body)] == slugs
+
+
+def test_a_long_label_is_found() -> None:
+    """The label `app` is derived from the name and may be too long where the name is not."""
+    body = deployment()
+    body["spec"]["template"]["metadata"] = {"labels": {"app": "isvc." + "x" * 59}}
+    assert [f.code.slug for f in object_faults("apps/v1", "Deployment", body)] == ["output/long-label"]
+
+
+def test_a_service_name_is_a_dns_label() -> None:
+    """63 characters are the most a Service's name may have."""
+    for length, slugs in ((63, []), (64, ["output/long-name"])):
+        body = {"metadata": {"name": "x" * length}, "spec": {"ports": [{"port": 80}]}}
+        assert [f.code.slug for f in object_faults("v1", "Service", body)] == slugs
+
+
+def test_other_kinds_have_no_checks_here() -> None:
+    """A kind without code of its own is left to its schema."""
+    assert list(object_faults("v1", "ConfigMap", {"metadata": {"name": "x"}})) == []
