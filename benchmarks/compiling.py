@@ -16,7 +16,7 @@ from benchmarks.services import services, target
 from kservec import compile_files
 from kservec.api import parsed
 from kservec.cli.options import few_collections
-from kservec.core.source import Limits
+from kservec.core.text.source import Limits
 from kservec.emit import dump
 
 ROUNDS = 5

@@ -15,8 +15,8 @@ from kservec.core.diagnostics import ObjectRef
 from kservec.core.env import Env
 from kservec.core.platform import PlatformConfig, SectionText
 from kservec.core.registry import load_plugs
-from kservec.core.schema import Schemas
-from kservec.core.source import parse
+from kservec.core.schemas.schema import Schemas
+from kservec.core.text.source import parse
 from kservec.core.unit import Mode, Source, Step, Unit
 from kservec.passes.split_inferenceservice import split_inferenceservice
 from kservec.spec.inferenceservice import InferenceService

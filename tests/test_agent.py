@@ -8,7 +8,7 @@ from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.core.diagnostics import Reject, Severity
 from kservec.core.platform import PlatformConfig
 from kservec.core.records import evolve
-from kservec.core.services import service_ports
+from kservec.core.routing.services import service_ports
 from kservec.passes.add_sidecars import add_sidecars
 from kservec.passes.default_pods import default_pods
 from kservec.passes.merge_pods import merge_pods

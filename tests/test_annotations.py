@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.annotations import (
+from kservec.core.serving.annotations import (
     ANNOTATIONS,
     KEY_WITHOUT_EFFECT,
     LABELS,

@@ -10,7 +10,7 @@ import yaml
 import kservec
 from kservec import File, Target, compile_files, compile_text, compile_tree
 from kservec.core.diagnostics import ObjectRef
-from kservec.core.source import Limits
+from kservec.core.text.source import Limits
 
 SERVICE = """\
 apiVersion: serving.kserve.io/v1beta1

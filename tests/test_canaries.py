@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kservec.api import Target, compile_text
-from kservec.core.canary import replicas_of
+from kservec.core.serving.canary import replicas_of
 from kservec.io.reading import File
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from kservec.core.deep_merge import deep_merge
+from kservec.core.pods.deep_merge import deep_merge
 
 CASES = {
     "a scalar of the override wins": ({"a": 1, "b": 2}, {"a": 3}, {"a": 3, "b": 2}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kservec.core.diagnostics import Reject, Severity
-from kservec.core.domains import (
+from kservec.core.routing.domains import (
     Owner,
     additional_hosts,
     checked_ingress,

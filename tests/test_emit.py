@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kservec.core.source import parse
+from kservec.core.text.source import parse
 from kservec.emit import dump, stream
 
 DEPLOYMENT = {

@@ -10,7 +10,7 @@ from kservec.core.diagnostics import Reject
 from kservec.core.intents import CanaryIntent, ExposeIntent
 from kservec.core.records import evolve
 from kservec.core.registry import Exposed, Style
-from kservec.core.services import entry_address
+from kservec.core.routing.services import entry_address
 from kservec.core.tree import Layer, Origin
 from kservec.exposure.gateway_api import duration
 from kservec.passes.expose import choose_style, expose

@@ -9,14 +9,14 @@ import pytest
 
 from kservec.core.diagnostics import Severity
 from kservec.core.registry import load_plugs
-from kservec.core.source import parse
+from kservec.core.text.source import parse
 from kservec.core.unit import Mode
 from kservec.frontend import Front, Options, read
 from kservec.io.packaged import packaged_schemas
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.source import Document
+    from kservec.core.text.source import Document
 
 PLUGS = load_plugs()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kservec.core.gojson import encode, number, quote
+from kservec.core.golang.encoding import encode, number, quote
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "gojson.json").read_text(encoding="utf-8"))
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kservec.api import Compilation, Target, compile_text
-from kservec.core.node_placement import may_meet
+from kservec.core.models.node_placement import may_meet
 from kservec.io.reading import File
 
 POOL = "pool.example.com/name"

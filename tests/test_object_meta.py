@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kservec.core.object_meta import is_key, metadata_faults
+from kservec.core.schemas.object_meta import is_key, metadata_faults
 
 CASES: list[tuple[str, Any, list[str]]] = [
     ("well formed", {"name": "a.b-1", "namespace": "ml", "labels": {"example.com/a": "B_1.x", "b": ""}}, []),

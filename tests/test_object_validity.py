@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kservec.core.object_validity import object_faults
-from kservec.core.pod_validity import pod_faults
+from kservec.core.validity.object_validity import object_faults
+from kservec.core.validity.pod_validity import pod_faults
 
 SOUND: dict[str, Any] = {
     "containers": [

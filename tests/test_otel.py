@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kservec.core.diagnostics import Reject
-from kservec.core.internal_annotations import settled
+from kservec.core.serving.internal_annotations import settled
 from kservec.core.unit import Mode
 from kservec.passes.scale import scale
 

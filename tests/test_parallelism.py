@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kservec.core.gpu_types import gpu_types
-from kservec.core.gpus import requested, type_of
-from kservec.core.parallelism import Sizes, cluster, nodes_for, stage_a_node
 from kservec.core.platform import PlatformConfig
+from kservec.core.pods.gpu_types import gpu_types
+from kservec.core.pods.gpus import requested, type_of
+from kservec.core.serving.parallelism import Sizes, cluster, nodes_for, stage_a_node
 
 TYPES = gpu_types(PlatformConfig(), None)
 

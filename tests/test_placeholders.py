@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kservec.core.goformat import NilPointer, Struct
-from kservec.core.gotemplate import HTML, TEXT, Options, render
-from kservec.core.placeholders import TemplateError, fill_container, fill_metadata, render_container, render_text
-from kservec.core.strategic import omit_empty
+from kservec.core.golang.formatting import NilPointer, Struct
+from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata, render_container, render_text
+from kservec.core.golang.template import HTML, TEXT, Options, render
+from kservec.core.pods.strategic import omit_empty
 
 FOLDER = Path(__file__).parent / "vectors"
 TEMPLATES = json.loads((FOLDER / "gotemplate.json").read_text(encoding="utf-8"))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from kservec.core.object_validity import object_faults
-from kservec.core.schema import Schemas
+from kservec.core.schemas.schema import Schemas
+from kservec.core.validity.object_validity import object_faults
 from kservec.io.packaged import packaged_schemas
 
 VECTORS = yaml.safe_load((Path(__file__).parent / "vectors" / "pods.yaml").read_text())

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kservec.core.readiness import probe_path, probe_text
+from kservec.core.sidecars.readiness import probe_path, probe_text
 
 TIMING = '"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3'
 

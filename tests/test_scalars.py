@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kservec.core.scalars import BadNumberError, key_text, resolve
-from kservec.core.source import parse
+from kservec.core.text.scalars import BadNumberError, key_text, resolve
+from kservec.core.text.source import parse
 
 BOOLEANS = {"y Y yes Yes YES true True TRUE on On ON": True, "n N no No NO false False FALSE off Off OFF": False}
 SCALARS = {

@@ -6,8 +6,8 @@ import pytest
 
 from kservec.core.diagnostics import Reject
 from kservec.core.intents import ScaleIntent
-from kservec.core.internal_annotations import settled
 from kservec.core.records import evolve
+from kservec.core.serving.internal_annotations import settled
 from kservec.core.unit import Mode
 from kservec.passes.scale import scale
 from kservec.scaling.keda import whole_number
@@ -306,11 +306,12 @@ def test_numbers_of_the_autoscaler_section(text, expected):
 def test_keda_takes_the_whole_behavior(bench):
     """Policies and what chooses among them reach KEDA too; a window that is not given comes from the platform."""
     policies = [{"type": "Pods", "value": 1, "periodSeconds": 120}]
-    behavior = {"scaleUp": {"stabilizationWindowSeconds": 0, "policies": policies}, "scaleDown": {"selectPolicy": "Min"}}
+    up = {"stabilizationWindowSeconds": 0, "policies": policies}
+    behavior = {"scaleUp": up, "scaleDown": {"selectPolicy": "Min"}}
     b = bench(autoscaler={"scaleDownStabilizationWindowSeconds": "300"})
     spec, found = keda_of(b, autoScaling={"metrics": [external()], "behavior": behavior})
     assert spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"] == {
-        "scaleUp": behavior["scaleUp"],
+        "scaleUp": up,
         "scaleDown": {"selectPolicy": "Min", "stabilizationWindowSeconds": 300},
     }
     assert not found

@@ -17,10 +17,10 @@ import pytest
 import yaml
 
 from kservec.core.diagnostics import Diagnostic, Span, has_errors
-from kservec.core.document import Document
-from kservec.core.schema import Schemas
-from kservec.core.source import parse
-from kservec.core.structure import without_nulls
+from kservec.core.schemas.schema import Schemas
+from kservec.core.schemas.structure import without_nulls
+from kservec.core.text.document import Document
+from kservec.core.text.source import parse
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ROOT / "schemas"

@@ -11,6 +11,7 @@ from kservec.core.bundle import Bundle, manifest
 from kservec.core.intents import ExposeIntent
 from kservec.core.records import evolve
 from kservec.core.unit import Unit
+from kservec.io.packaged import packaged_schemas
 from kservec.passes.seal import seal
 
 
@@ -34,7 +35,8 @@ def test_an_object_that_does_not_fit_its_schema_is_reported(bench: Any, unit: Un
     origin = unit.source.origin("spec", "predictor")
     body = {"spec": {"ports": [{"port": "eighty"}]}}
     made = manifest("v1", "Service", {"name": "churn", "namespace": "ml"}, body, origin)
-    (found,) = seal(evolve(unit, bundle=Bundle((made,))), bench().env).diagnostics
+    env = evolve(bench().env, schemas=packaged_schemas())
+    (found,) = seal(evolve(unit, bundle=Bundle((made,))), env).diagnostics
     assert found.code.slug == "output/refused"
     assert "port" in found.message
 

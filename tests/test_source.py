@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kservec.core import events
 from kservec.core.diagnostics import Diagnostic, Span
-from kservec.core.source import Document, Limits, parse
+from kservec.core.text import events
+from kservec.core.text.source import Document, Limits, parse
 
 
 def only(text: str | bytes, file: str = "f.yaml", **limits: int) -> Document:

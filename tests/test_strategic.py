@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kservec.core.strategic import concat_args, merge, merge_container, merge_pod_spec, omit_empty, patch_container
+from kservec.core.pods.strategic import concat_args, merge, merge_container, merge_pod_spec, omit_empty, patch_container
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "strategic.json").read_text(encoding="utf-8"))
 

@@ -10,7 +10,7 @@ from kservec._version import KSERVE_PROFILE
 from kservec.compilation import Inputs, Rendered, Result, compile_documents, in_order
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
-from kservec.core.source import Limits, parse
+from kservec.core.text.source import Limits, parse
 from kservec.documents.confidential import showable
 from kservec.frontend import Options, read
 from kservec.gitops.layout import planned_tree, stream
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Plugs
-    from kservec.core.source import Document
+    from kservec.core.text.source import Document
 
 BUILTIN = "builtin"
 NO_CATALOG = "none"

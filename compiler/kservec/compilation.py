@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.env import Env
     from kservec.core.registry import Plugs
-    from kservec.core.schema import Schemas
-    from kservec.core.source import Document
+    from kservec.core.schemas.schema import Schemas
+    from kservec.core.text.source import Document
     from kservec.core.unit import Source, Step, Unit
 
 NAME = ("metadata", "name")

@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TypeAlias
 
-from kservec.core.scalars import shortest_number
+from kservec.core.text.scalars import shortest_number
 from kservec.core.tree import Json
 
 Write: TypeAlias = Callable[[str], None]

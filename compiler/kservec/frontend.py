@@ -15,10 +15,10 @@ from kservec.admission.servingruntime import admit_runtimes
 from kservec.admission.trained_model import Trained, admit_trained_model, attach_trained_models
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, has_errors
 from kservec.core.env import Env
-from kservec.core.local_models import CACHE, NAMESPACE_CACHE, find_cache
+from kservec.core.models.local_models import CACHE, NAMESPACE_CACHE, find_cache
 from kservec.core.names import GROUP, STOP
 from kservec.core.records import record
-from kservec.core.tracking import without_tracking
+from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Source, Unit
 from kservec.documents.catalog import read_catalog
 from kservec.documents.cluster import read_cluster
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
-    from kservec.core.schema import Schemas
-    from kservec.core.source import Document
+    from kservec.core.schemas.schema import Schemas
+    from kservec.core.text.source import Document
     from kservec.core.tree import Json
 
 NAMES_SHOWN = 6

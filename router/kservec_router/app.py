@@ -47,7 +47,7 @@ def build_app(plan: Plan, call: Call, settings: Settings | None = None, **more: 
     chosen = settings or Settings()
     means = Means(
         call=call,
-        chance=more.pop("chance", None) or random.Random(),
+        chance=more.pop("chance", None) or random.Random(),  # noqa: S311 - it chooses routes and names spans
         meters=more.pop("meters", None) or Meters(),
         body_limit=chosen.body_limit,
         backoff_seconds=chosen.backoff_seconds,
@@ -64,7 +64,7 @@ class RouterApp:
         self.journal = Journal()
         self.is_draining = False
         self.executor = Executor(plan, means)
-        self.on_origins: Callable[[Collection[Origin]], None] = lambda origins: None
+        self.on_origins: Callable[[Collection[Origin]], None] | None = None
         self._active: dict[Executor, int] = {}
         self._in_flight = 0
         self._meter = means.meters.meter("requests")
@@ -97,6 +97,8 @@ class RouterApp:
 
     def announce(self) -> None:
         """Tell which origins requests may still need: those of the plan, and of older ones with requests under way."""
+        if self.on_origins is None:
+            return
         plans = [self.executor.plan, *(executor.plan for executor in self._active)]
         self.on_origins({target.origin for plan in plans for target in plan.targets})
 

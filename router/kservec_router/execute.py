@@ -83,7 +83,7 @@ class Executor:
             for node in plan.nodes
             for step in node.steps
         }
-        self._runners: dict[Kind, Callable[[Node, Payload, Context, bool], Coroutine[Any, Any, Reply]]] = {
+        self._runners: dict[Kind, Callable[[Node, Payload, Context, bool], Awaitable[Reply]]] = {
             Kind.SEQUENCE: self.run_sequence,
             Kind.SPLITTER: self.run_splitter,
             Kind.ENSEMBLE: self.run_ensemble,
@@ -212,25 +212,21 @@ class Executor:
     async def _call_hedged(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """Call a second time when the first call is slow; the first reply that is no failure counts."""
         first = asyncio.create_task(self._call_once(step, payload, context, is_tail))
-        calls = [first]
+        calls, chosen = [first], None
         try:
             await asyncio.wait(calls, timeout=step.policy.hedge_seconds)
             if not first.done():
                 calls.append(asyncio.create_task(self._call_once(step, payload, context, is_tail)))
             for next_done in asyncio.as_completed(calls):
-                reply = await next_done
-                if reply.status not in RETRIED_STATUSES:
+                chosen = await next_done
+                if chosen.status not in RETRIED_STATUSES:
                     break
-            return reply
+            assert chosen is not None
+            return chosen
         finally:
             for call in calls:
-                if (
-                    not call.cancel()
-                    and not call.cancelled()
-                    and call.exception() is None
-                    and call.result() is not reply
-                ):
-                    _discard(call.result())
+                if not call.cancel() and not call.cancelled() and call.exception() is None:
+                    _discard(call.result(), chosen)
 
     async def _call_once(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """One call, measured, with a span of its own."""
@@ -297,7 +293,7 @@ async def _apart(body: bytes, look: Callable[..., Any], *arguments: Any) -> Any:
     return look(*arguments)
 
 
-def _discard(reply: Reply) -> None:
-    """Nobody will read the body of this reply."""
-    if not isinstance(reply.body, bytes):
+def _discard(reply: Reply, kept: Reply | None = None) -> None:
+    """Nobody will read the body of this reply, unless it is the one that is kept."""
+    if reply is not kept and not isinstance(reply.body, bytes):
         reply.body.close()

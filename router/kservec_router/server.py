@@ -10,7 +10,7 @@ import asyncio
 import signal
 import time
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import httptools
 import uvicorn
@@ -57,7 +57,7 @@ class RouterProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A request begins."""
         super().on_message_begin()
-        self.scope[TASKS] = self._running  # type: ignore[typeddict-unknown-key]
+        cast("dict[str, Any]", self.scope)[TASKS] = self._running
         self._in_head = True
         self._head_size = self._body_size = self._hosts = 0
         self._has_length = self._has_coding = False
@@ -108,7 +108,7 @@ class RouterProtocol(HttpToolsProtocol):
         super().on_message_complete()
         self._read_deadline = 0.0
 
-    def send_400_response(self, msg: str) -> None:
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
         """Answer what is no request, and close."""
         self._cancel()
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:

@@ -38,7 +38,7 @@ def _setting(default: Any, read: Callable[[str], Any], about: str, variable: str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be set. Times are in seconds, sizes in bytes; limits of 0 mean none where that makes sense."""
+    """Everything that can be set. Times are in seconds, sizes in bytes."""
 
     graph_json: str = _setting("", str, "the graph's spec as JSON")
     graph: str = _setting("", str, "file with the graph, JSON or YAML; it is read again when it changes")

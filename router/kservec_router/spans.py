@@ -12,7 +12,7 @@ from kservec_router.tracing import Recorder, Span
 
 
 def make_recorder(processor: SpanProcessor | None = None) -> Recorder:
-    """A recorder that hands spans to *processor*; without one, to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names."""
+    """A recorder that hands spans to *processor*, or else to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names."""
     chosen = processor or BatchSpanProcessor(OTLPSpanExporter())
     resource = Resource.create({"service.name": "kservec-router"})
 

@@ -7,7 +7,7 @@ nobody asked for end the connection, so that they never become the next request'
 from __future__ import annotations
 
 import asyncio
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import httptools
 
@@ -197,8 +197,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember the transport."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by name
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser, then see whether that was the end of something."""

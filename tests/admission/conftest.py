@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from kservec.admission.admit import Admitted, admit_inferenceservice
-from kservec.core.document import Document
 from kservec.core.platform import PlatformConfig, SectionText
 from kservec.core.registry import load_plugs
-from kservec.core.source import parse
+from kservec.core.text.document import Document
+from kservec.core.text.source import parse
 
 HERE = Path(__file__).parent
 PLUGS = load_plugs()

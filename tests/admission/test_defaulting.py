@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kservec.core.document import Document
-from kservec.core.local_models import LocalCache
+from kservec.core.models.local_models import LocalCache
 from kservec.core.records import evolve
-from kservec.core.source import parse
+from kservec.core.text.document import Document
+from kservec.core.text.source import parse
 from kservec.core.unit import Source
 from kservec.spec.localmodel import LocalModelCacheSpec
 

@@ -9,7 +9,7 @@ import pytest
 
 from kservec.admission.servingruntime import admit_runtimes
 from kservec.core.catalog import Runtime
-from kservec.core.source import parse
+from kservec.core.text.source import parse
 from kservec.spec.servingruntime import ServingRuntimeSpec
 
 

@@ -16,7 +16,7 @@ import yaml
 from kservec.api import Compilation, Target, compile_files
 from kservec.cli.build import build
 from kservec.cli.options import HASHED, tree_files
-from kservec.core.source import Limits
+from kservec.core.text.source import Limits
 from kservec.io.reading import File, read_files
 from kservec.report.text import text_report
 

@@ -12,9 +12,9 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from kservec.api import compile_files
-from kservec.core.document import Document
 from kservec.core.records import fields_of
-from kservec.core.schema import Schemas
+from kservec.core.schemas.schema import Schemas
+from kservec.core.text.document import Document
 from kservec.report.text import text_report
 from kservec.spec.base import Model
 

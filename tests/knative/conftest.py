@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from kservec import Target, compile_files
-from kservec.core.knative_demands import FEATURES, demands
+from kservec.core.knative.demands import FEATURES, demands
 from kservec.io.reading import File
 
 INGRESS = {

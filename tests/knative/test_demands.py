@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.knative_demands import (
+from kservec.core.knative.demands import (
     DEFAULTS,
     FEATURES,
     LIMITS,

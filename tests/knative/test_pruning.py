@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.pruning import stray_fields
+from kservec.core.schemas.pruning import stray_fields
 
 SCHEMA = {
     "properties": {

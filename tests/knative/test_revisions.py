@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.knative_revisions import last_stable, revision_name, traffic
+from kservec.core.knative.revisions import last_stable, revision_name, traffic
 
 STABLE = "kservec.dev/stable-revision"
 

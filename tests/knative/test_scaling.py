@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from kservec.core.go_duration import seconds_of
-from kservec.core.knative_annotations import annotation_faults
+from kservec.core.golang.duration import seconds_of
+from kservec.core.knative.annotations import annotation_faults
 
 PREFIX = "autoscaling.knative.dev/"
 KPA, HPA = "kpa.autoscaling.knative.dev", "hpa.autoscaling.knative.dev"

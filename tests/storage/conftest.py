@@ -12,9 +12,9 @@ from kservec.core.catalog import Catalog, StorageContainer
 from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.core.diagnostics import Diagnostic, Reject
 from kservec.core.env import Env
-from kservec.core.internal_annotations import settled
 from kservec.core.records import evolve
-from kservec.core.source import Document, parse
+from kservec.core.serving.internal_annotations import settled
+from kservec.core.text.source import Document, parse
 from kservec.core.unit import Component, Role, Unit
 from kservec.passes.attach_images import attach_images
 from kservec.passes.attach_models import attach_models

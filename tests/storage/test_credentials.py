@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kservec.api import Target, compile_text
-from kservec.core.credentials import merged_env
+from kservec.core.models.credentials import merged_env
 from kservec.io.reading import File
 
 from .conftest import account, secret

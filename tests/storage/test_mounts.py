@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.mounts import common_parent, parent_directory, volume_name
+from kservec.core.pods.mounts import common_parent, parent_directory, volume_name
 
 READ_ONLY = "storage.kserve.io/readonly"
 

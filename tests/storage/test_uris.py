@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from kservec.core.model_uri import is_local_path, is_supported, settled_scheme, supported_forms
+from kservec.core.models.model_uri import is_local_path, is_supported, settled_scheme, supported_forms
 from kservec.core.records import evolve
 from kservec.core.registry import Delivery
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.document import Document
-    from kservec.core.local_models import LocalCache
+    from kservec.core.models.local_models import LocalCache
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
+    from kservec.core.text.document import Document
     from kservec.core.tree import Json, Path
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.cluster import Cluster
-    from kservec.core.local_models import LocalCache, NodeGroup
+    from kservec.core.models.local_models import LocalCache, NodeGroup
     from kservec.core.platform import PlatformConfig
     from kservec.core.tree import Path
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.admission.subject import parts_of, storage_uri
-from kservec.core.local_models import usable_by
+from kservec.core.models.local_models import usable_by
+from kservec.core.models.node_cache import CLAIM_NAME, LABEL, NAMESPACE_LABEL, SOURCE_URI
 from kservec.core.names import DISABLE_LOCAL_MODEL, NODE_GROUP
-from kservec.core.node_cache import CLAIM_NAME, LABEL, NAMESPACE_LABEL, SOURCE_URI
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kservec.core.local_models import LocalCache
+    from kservec.core.models.local_models import LocalCache
     from kservec.core.platform import PlatformConfig
     from kservec.core.tree import Json
 

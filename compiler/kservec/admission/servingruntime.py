@@ -16,11 +16,11 @@ from kservec.admission.validation.multi_node import (
     SIZES,
     UNKNOWN_GPU,
 )
-from kservec.core.containers import variable
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
-from kservec.core.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types, unknown_types
 from kservec.core.names import GPU_RESOURCE_TYPES, GROUP, KSERVE_CONTAINER, WORKER_CONTAINER
 from kservec.core.platform import PlatformConfig
+from kservec.core.pods.containers import variable
+from kservec.core.pods.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types, unknown_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.containers import variable
 from kservec.core.diagnostics import Diagnostic, ObjectRef
 from kservec.core.names import KSERVE_CONTAINER
+from kservec.core.pods.containers import variable
 from kservec.spec.inferenceservice import FRAMEWORKS
 
 if TYPE_CHECKING:

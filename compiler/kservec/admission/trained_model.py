@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.intents import TrainedModelIntent
-from kservec.core.model_config import PulledModel
-from kservec.core.predictor import pulls_models
 from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.records import evolve
 from kservec.core.registry import SchemeTrait
+from kservec.core.serving.predictor import pulls_models
+from kservec.core.sidecars.model_config import PulledModel
 from kservec.core.spelling import closest
 from kservec.core.tree import Layer, Origin, lookup
 from kservec.spec.inferenceservice import InferenceService
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kservec.core.diagnostics import ObjectRef
-    from kservec.core.document import Document
     from kservec.core.registry import Plugs
+    from kservec.core.text.document import Document
     from kservec.core.tree import Json, Path
     from kservec.core.unit import Unit
     from kservec.spec.inferenceservice import PredictorSpec

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.admission.subject import EXPLAINER, PREDICTOR, ROLES, TRANSFORMER, canaries_of, storage_uri
 from kservec.core.effects import NO_EFFECT
-from kservec.core.faults import field_path
 from kservec.core.records import evolve
+from kservec.core.schemas.faults import field_path
 from kservec.core.tree import lookup
 from kservec.core.unit import Mode
 

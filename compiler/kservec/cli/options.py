@@ -14,7 +14,7 @@ from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
 from kservec.cli.progress import Progress
 from kservec.core.records import evolve
-from kservec.core.source import Limits
+from kservec.core.text.source import Limits
 from kservec.gitops.layout import INDEX
 from kservec.io.reading import read_files, read_tree
 

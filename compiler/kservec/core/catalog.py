@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kservec.core.pods.strategic import omit_empty
 from kservec.core.records import record
-from kservec.core.strategic import omit_empty
 from kservec.core.tree import Layer, Origin
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kservec.core.diagnostics import Span
-    from kservec.core.source import Document
+    from kservec.core.text.source import Document
     from kservec.core.tree import Json, Path
     from kservec.spec.clusterstoragecontainer import StorageContainerSpec
     from kservec.spec.servingruntime import ServingRuntimeSpec

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kservec.core.diagnostics import Span
-    from kservec.core.local_models import LocalCache, NodeGroup
+    from kservec.core.models.local_models import LocalCache, NodeGroup
     from kservec.core.tree import Json
 
 

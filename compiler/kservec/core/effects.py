@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.faults import field_path
+from kservec.core.schemas.faults import field_path
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.registry import Plugs
-    from kservec.core.schema import Schemas
+    from kservec.core.schemas.schema import Schemas
     from kservec.core.tree import Json
 
 

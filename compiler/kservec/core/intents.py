@@ -15,7 +15,7 @@ from kservec.core.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kservec.core.model_config import PulledModel
+    from kservec.core.sidecars.model_config import PulledModel
     from kservec.core.tree import Json, Origin, Source
     from kservec.spec.inferenceservice import (
         AutoScaling,

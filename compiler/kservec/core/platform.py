@@ -18,7 +18,7 @@ from kservec.spec import configuration as sections
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kservec.core.source import Document
+    from kservec.core.text.source import Document
     from kservec.core.tree import Path
 
 TEXT_MAPS = ("parameters", "headers")

@@ -28,7 +28,7 @@ from kservec.core.paths import (
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Span
-    from kservec.core.document import Document
+    from kservec.core.text.document import Document
 
 __all__ = [
     "KEY_FIELDS", "Concat", "Fill", "Graft", "Json", "Layer", "Layers", "Origin", "Path", "Source", "Tree", "index_of",

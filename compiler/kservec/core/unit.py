@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Code, ObjectRef
     from kservec.core.intents import Intent
-    from kservec.core.source import Document
+    from kservec.core.text.source import Document
     from kservec.core.tree import Path, Tree
     from kservec.spec.base import Resource
     from kservec.spec.inferenceservice import ComponentExtension

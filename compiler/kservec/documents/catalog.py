@@ -16,7 +16,7 @@ from kservec.spec.clusterstoragecontainer import StorageContainerSpec
 from kservec.spec.servingruntime import ServingRuntimeSpec
 
 if TYPE_CHECKING:
-    from kservec.core.schema import Schemas
+    from kservec.core.schemas.schema import Schemas
     from kservec.documents.entries import Entry
 
 RUNTIMES = ("ClusterServingRuntime", "ServingRuntime")

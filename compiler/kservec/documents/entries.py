@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.records import evolve
-from kservec.core.schema import UNKNOWN_KIND
+from kservec.core.schemas.schema import UNKNOWN_KIND
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
-    from kservec.core.schema import Schemas
-    from kservec.core.source import Document
+    from kservec.core.schemas.schema import Schemas
+    from kservec.core.text.source import Document
 
 KSERVE_GROUP = "serving.kserve.io"
 OWN_GROUP = "kservec.dev"

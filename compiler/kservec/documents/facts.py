@@ -10,7 +10,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.unit import Source
 
 if TYPE_CHECKING:
-    from kservec.core.source import Document
+    from kservec.core.text.source import Document
     from kservec.core.tree import Path
     from kservec.documents.entries import Entry
     from kservec.spec.cluster import AssumedSecret, AssumedServiceAccount, Cluster

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.local_models import CACHE, NAMESPACE_CACHE, NODE_GROUP, LocalCache, NodeGroup
+from kservec.core.models.local_models import CACHE, NAMESPACE_CACHE, NODE_GROUP, LocalCache, NodeGroup
 from kservec.documents.entries import winners
 from kservec.spec.localmodel import LocalModelCacheSpec, LocalModelNodeGroupSpec
 

@@ -1,6 +1,6 @@
 """Metadata: annotations and labels of the user's documents that do nothing, reported where they stand.
 
-Knows where each kind has such maps. Which keys do something is `kservec.core.annotations`' knowledge.
+Knows where each kind has such maps. Which keys do something is `kservec.core.serving.annotations`' knowledge.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.annotations import Kind, Place, odd_keys
 from kservec.core.diagnostics import Diagnostic
+from kservec.core.serving.annotations import Kind, Place, odd_keys
 from kservec.documents.secrets import mapping, metadata_of
 from kservec.spec.inferenceservice import InferenceService
 

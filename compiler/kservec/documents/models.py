@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from kservec.core.diagnostics import Diagnostic, ObjectRef, Reject, Span
-from kservec.core.faults import ENUM, PATTERN, RANGE, REQUIRED, TYPE, UNKNOWN_FIELD, field_path
+from kservec.core.schemas.faults import ENUM, PATTERN, RANGE, REQUIRED, TYPE, UNKNOWN_FIELD, field_path
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:

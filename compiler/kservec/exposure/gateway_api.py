@@ -8,14 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
-from kservec.core.domains import SECTION, additional_hosts, is_cluster_local, service_host, service_path, service_url
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent
 from kservec.core.names import SERVICE_PORT, predictor_name
-from kservec.core.objects import Metadata, route_metadata, service_object
 from kservec.core.records import record
 from kservec.core.registry import Exposed, Style, StyleTrait
-from kservec.core.services import entry_component, is_grpc
+from kservec.core.routing.domains import (
+    SECTION,
+    additional_hosts,
+    is_cluster_local,
+    service_host,
+    service_path,
+    service_url,
+)
+from kservec.core.routing.objects import Metadata, route_metadata, service_object
+from kservec.core.routing.services import entry_component, is_grpc
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role, finding
 

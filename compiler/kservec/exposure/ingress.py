@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import ObjectRef
-from kservec.core.domains import is_cluster_local, service_host, service_url
 from kservec.core.names import SERVICE_PORT
-from kservec.core.objects import ingress_metadata, service_object
 from kservec.core.registry import Exposed, Style
+from kservec.core.routing.domains import is_cluster_local, service_host, service_url
+from kservec.core.routing.objects import ingress_metadata, service_object
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role
 

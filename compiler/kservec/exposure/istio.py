@@ -11,15 +11,15 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import ObjectRef
-from kservec.core.domains import DEFAULT_SCHEME, additional_hosts, request_path, service_path
-from kservec.core.knative_annotations import INITIAL_SCALE, refused_initial_scale
-from kservec.core.knative_domains import component_host, domain_endings, public_host, undeclared_domain
-from kservec.core.metadata import passed_on
+from kservec.core.knative.annotations import INITIAL_SCALE, refused_initial_scale
+from kservec.core.knative.domains import component_host, domain_endings, public_host, undeclared_domain
 from kservec.core.names import CLUSTER_LOCAL, KNATIVE_VISIBILITY_LABEL, SERVICE_PORT
-from kservec.core.objects import Metadata, service_object, unit_metadata
 from kservec.core.records import record
 from kservec.core.registry import Exposed, Style, StyleTrait
-from kservec.core.services import entry_component
+from kservec.core.routing.domains import DEFAULT_SCHEME, additional_hosts, request_path, service_path
+from kservec.core.routing.objects import Metadata, service_object, unit_metadata
+from kservec.core.routing.services import entry_component
+from kservec.core.serving.metadata import passed_on
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.domains import is_cluster_local, service_host
 from kservec.core.registry import Exposed, Style
-from kservec.core.services import entry_address
+from kservec.core.routing.domains import is_cluster_local, service_host
+from kservec.core.routing.services import entry_address
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kservec.core.schema import Schemas
+from kservec.core.schemas.schema import Schemas
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from kservec.core import agent, payload_logging
-from kservec.core.agent import add_agent, take_duties
-from kservec.core.injection import check_quantities
 from kservec.core.intents import LoggerIntent, PullerIntent, TrainedModelIntent
-from kservec.core.metrics import measured, metrics_findings
-from kservec.core.model_config import render_model_config
 from kservec.core.records import evolve
+from kservec.core.sidecars import agent, payload_logging
+from kservec.core.sidecars.agent import add_agent, take_duties
+from kservec.core.sidecars.injection import check_quantities
+from kservec.core.sidecars.metrics import measured, metrics_findings
+from kservec.core.sidecars.model_config import render_model_config
 from kservec.core.unit import Mode, Role, Step
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kservec.core.intents import ModelIntent
-from kservec.core.model_request import Changed, ModelRequest, Pods, attached
-from kservec.core.model_uri import settled_scheme
-from kservec.core.mounts import model_readers
+from kservec.core.models.model_request import Changed, ModelRequest, Pods, attached
+from kservec.core.models.model_uri import settled_scheme
 from kservec.core.names import MODEL_PATH
+from kservec.core.pods.mounts import model_readers
 from kservec.core.records import evolve
 from kservec.core.registry import Placement
 from kservec.core.unit import Step

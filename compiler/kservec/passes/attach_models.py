@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.ca_bundle import namespace_copy
-from kservec.core.cni_user import with_cni_user
-from kservec.core.containers import find, variable
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.intents import ModelIntent, PullerIntent
-from kservec.core.model_request import Changed, ModelRequest, Pods, attached
-from kservec.core.model_uri import ANY_SCHEME, is_supported, settled_scheme, unknown_scheme
-from kservec.core.mounts import model_readers
+from kservec.core.models.ca_bundle import namespace_copy
+from kservec.core.models.cni_user import with_cni_user
+from kservec.core.models.model_request import Changed, ModelRequest, Pods, attached
+from kservec.core.models.model_uri import ANY_SCHEME, is_supported, settled_scheme, unknown_scheme
+from kservec.core.models.node_cache import cached_uri
+from kservec.core.models.storage_initializer import Download, add_download, settings
+from kservec.core.models.storage_uris import attach_list
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
-from kservec.core.node_cache import cached_uri
+from kservec.core.pods.containers import find, variable
+from kservec.core.pods.mounts import model_readers
 from kservec.core.records import evolve
 from kservec.core.registry import Delivery, Placement
-from kservec.core.storage_initializer import Download, add_download, settings
-from kservec.core.storage_uris import attach_list
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.records import evolve
-from kservec.core.runtime_choice import ambiguities, with_labels, with_runtime
+from kservec.core.serving.runtime_choice import ambiguities, with_labels, with_runtime
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.intents import ModelIntent
-from kservec.core.local_models import claim, volume
+from kservec.core.models.local_models import claim, volume
+from kservec.core.models.node_cache import cache_of, copy_for, is_within_reach
 from kservec.core.names import NODE_GROUP
-from kservec.core.node_cache import cache_of, copy_for, is_within_reach
 from kservec.core.records import evolve
 from kservec.core.unit import Step, finding
-from kservec.core.volume_binding import binding_faults
+from kservec.core.validity.volume_binding import binding_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.bundle import Manifest
     from kservec.core.env import Env
-    from kservec.core.local_models import LocalCache, NodeGroup
-    from kservec.core.node_cache import NodeCopy
+    from kservec.core.models.local_models import LocalCache, NodeGroup
+    from kservec.core.models.node_cache import NodeCopy
     from kservec.core.unit import Component, Unit
 
 OUT_OF_REACH = Code(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.containers import first_port
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
+from kservec.core.pods.containers import first_port
 from kservec.core.records import evolve
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, Step

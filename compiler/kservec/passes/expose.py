@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
-from kservec.core.domains import Owner, checked_ingress, host, is_cluster_local
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent, ExposeIntent
-from kservec.core.port_findings import port_findings
 from kservec.core.records import evolve
 from kservec.core.registry import StyleTrait
-from kservec.core.services import render_node_services, render_service, service_ports, with_predictor_port
+from kservec.core.routing.domains import Owner, checked_ingress, host, is_cluster_local
+from kservec.core.routing.services import render_node_services, render_service, service_ports, with_predictor_port
 from kservec.core.unit import Mode, Step, finding
+from kservec.core.validity.port_findings import port_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.containers import find, set_variable, uses_nvidia_gpu
 from kservec.core.diagnostics import Code, Reject, Severity
-from kservec.core.images import tagged_image
+from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata
 from kservec.core.intents import ParallelIntent, RuntimeIntent
-from kservec.core.internal_annotations import settled
-from kservec.core.merge_findings import left_placeholders, merge_findings
-from kservec.core.metadata import passed_on
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
-from kservec.core.placeholders import TemplateError, fill_container, fill_metadata
+from kservec.core.pods.containers import find, set_variable, uses_nvidia_gpu
+from kservec.core.pods.strategic import merge_container, merge_pod_spec
 from kservec.core.records import evolve
-from kservec.core.runtime_defaults import server_type
-from kservec.core.strategic import merge_container, merge_pod_spec
+from kservec.core.serving.images import tagged_image
+from kservec.core.serving.internal_annotations import settled
+from kservec.core.serving.metadata import passed_on
+from kservec.core.serving.runtime_defaults import server_type
+from kservec.core.serving.workers import with_workers
 from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
 from kservec.core.unit import Role, Step, finding
-from kservec.core.workers import with_workers
+from kservec.core.validity.merge_findings import left_placeholders, merge_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.containers import find, set_variable
 from kservec.core.diagnostics import Code, Reject, Severity
-from kservec.core.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types
-from kservec.core.gpus import FIELDS, quantities, requested, type_of, with_gpus
 from kservec.core.intents import ModelIntent, ParallelIntent
 from kservec.core.names import (
     EXECUTOR_BACKEND,
@@ -19,9 +16,12 @@ from kservec.core.names import (
     head_service_name,
     workers_service_name,
 )
-from kservec.core.parallelism import Parallelism, Sizes, cluster, stage_a_node
+from kservec.core.pods.containers import find, set_variable
+from kservec.core.pods.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types
+from kservec.core.pods.gpus import FIELDS, quantities, requested, type_of, with_gpus
 from kservec.core.records import evolve
 from kservec.core.registry import SchemeTrait
+from kservec.core.serving.parallelism import Parallelism, Sizes, cluster, stage_a_node
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, Step, finding
 

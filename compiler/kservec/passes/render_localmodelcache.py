@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.ca_bundle import namespace_copy
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.effects import without_effect
-from kservec.core.injection import missing_section
-from kservec.core.local_models import VOLUME_SPEC, LocalCache, claim, volume
-from kservec.core.model_uri import is_local_path
-from kservec.core.node_download import render_downloader
-from kservec.core.node_placement import volume_terms
+from kservec.core.models.ca_bundle import namespace_copy
+from kservec.core.models.local_models import VOLUME_SPEC, LocalCache, claim, volume
+from kservec.core.models.model_uri import is_local_path
+from kservec.core.models.node_download import render_downloader
+from kservec.core.models.node_placement import volume_terms
 from kservec.core.records import evolve
 from kservec.core.registry import Delivery
+from kservec.core.sidecars.injection import missing_section
 from kservec.core.unit import Step, finding
-from kservec.core.volume_binding import binding_faults
+from kservec.core.validity.volume_binding import binding_faults
 from kservec.spec.localmodel import LocalModelCache
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kservec.core.bundle import Bundle
     from kservec.core.env import Env
-    from kservec.core.local_models import NodeGroup
+    from kservec.core.models.local_models import NodeGroup
     from kservec.core.platform import PlatformConfig
     from kservec.core.unit import Unit
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from kservec.core.bundle import Bundle, Manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.names import INTERNAL
-from kservec.core.object_validity import object_faults
 from kservec.core.records import evolve
 from kservec.core.tree import Tree
 from kservec.core.unit import Step
+from kservec.core.validity.object_validity import object_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.gpu_types import MISSPELT, gpu_types, misspelt_types
 from kservec.core.names import GKE_ACCELERATOR, GPU_RESOURCE_TYPES
+from kservec.core.pods.gpu_types import MISSPELT, gpu_types, misspelt_types
 from kservec.core.records import evolve
 from kservec.core.unit import Step, finding
 

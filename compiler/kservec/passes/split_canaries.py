@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kservec.core.canary import MODEL, added_variables, canary_of, resolved_predictor
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent, ModelIntent, RuntimeIntent, ScaleIntent
 from kservec.core.names import KSERVE_CONTAINER, predictor_name
-from kservec.core.predictor import predictor_component
 from kservec.core.records import evolve
-from kservec.core.runtime_choice import with_labels, with_runtime
+from kservec.core.serving.canary import MODEL, added_variables, canary_of, resolved_predictor
+from kservec.core.serving.predictor import predictor_component
+from kservec.core.serving.runtime_choice import with_labels, with_runtime
+from kservec.core.serving.written import Written
 from kservec.core.tree import lookup
 from kservec.core.unit import Role, Step, finding
-from kservec.core.written import Written
 from kservec.spec.inferenceservice import FRAMEWORKS, InferenceService
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kservec.core.canary import Canary
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.env import Env
+    from kservec.core.serving.canary import Canary
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.arguments import Facts, art_container, explainer_arguments, transformer_arguments
-from kservec.core.containers import set_variable
 from kservec.core.intents import ExposeIntent, ModelIntent, ModelSource
 from kservec.core.names import MODEL_PATH, explainer_name, predictor_name, transformer_name
-from kservec.core.predictor import predictor_component
+from kservec.core.pods.containers import set_variable
 from kservec.core.records import evolve
+from kservec.core.serving.arguments import Facts, art_container, explainer_arguments, transformer_arguments
+from kservec.core.serving.predictor import predictor_component
+from kservec.core.serving.written import Written, bare_component, custom_model
 from kservec.core.tree import Concat, Layer, Origin, Tree
 from kservec.core.unit import Component, Role, Step
-from kservec.core.written import Written, bare_component, custom_model
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity
 from kservec.core.effects import without_effect
-from kservec.core.objects import component_object
 from kservec.core.registry import Scaled, Scaler
-from kservec.core.replicas import bounds, scale_settings
+from kservec.core.routing.objects import component_object
+from kservec.core.serving.replicas import bounds, scale_settings
+from kservec.core.serving.utilization import unmeasured
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, finding
-from kservec.core.utilization import unmeasured
 from kservec.spec.configuration import OpenTelemetryCollector
 
 if TYPE_CHECKING:

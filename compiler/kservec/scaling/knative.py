@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.effects import without_effect
-from kservec.core.knative_annotations import INITIAL_SCALE, OWN_CLASSES, SCALING, refused_initial_scale
+from kservec.core.knative.annotations import INITIAL_SCALE, OWN_CLASSES, SCALING, refused_initial_scale
 from kservec.core.registry import Scaled, Scaler
-from kservec.core.replicas import DEFAULT_MIN, scale_settings
+from kservec.core.serving.replicas import DEFAULT_MIN, scale_settings
 from kservec.core.unit import Mode, finding
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.effects import without_effect
 from kservec.core.registry import Scaled, Scaler
-from kservec.core.replicas import scale_settings
+from kservec.core.serving.replicas import scale_settings
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:

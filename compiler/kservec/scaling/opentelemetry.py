@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity
 from kservec.core.names import PROMETHEUS_PORT
-from kservec.core.objects import Metadata, service_object
 from kservec.core.quantity import canonical
 from kservec.core.registry import Companion, Scaled
+from kservec.core.routing.objects import Metadata, service_object
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, finding
 from kservec.spec.configuration import OpenTelemetryCollector

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.credentials import secret_volume
-from kservec.core.mounts import mount
+from kservec.core.models.credentials import secret_volume
+from kservec.core.pods.mounts import mount
 from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.credentials import secret_variable, setting
+from kservec.core.models.credentials import secret_variable, setting
 from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
 
 if TYPE_CHECKING:

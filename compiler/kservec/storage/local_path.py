@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kservec.core.model_uri import is_local_path
+from kservec.core.models.model_uri import is_local_path
 from kservec.core.registry import Delivery, Scheme
 
 

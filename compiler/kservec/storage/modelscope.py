@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.credentials import secret_variable
+from kservec.core.models.credentials import secret_variable
 from kservec.core.registry import Credential, Delivery, Grant, Scheme
 
 if TYPE_CHECKING:

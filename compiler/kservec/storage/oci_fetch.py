@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.ca_bundle import platform_bundle
-from kservec.core.credentials import DEFAULT_ACCOUNT
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.mounts import add_mounts, add_volume, mount, volume_name
+from kservec.core.models.ca_bundle import platform_bundle
+from kservec.core.models.credentials import DEFAULT_ACCOUNT
+from kservec.core.models.storage_initializer import bare_initializer
 from kservec.core.names import STORAGE_INITIALIZER
+from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
 from kservec.core.registry import Attached, Delivery, Placement, Scheme
-from kservec.core.storage_initializer import bare_initializer
 
 if TYPE_CHECKING:
     from kservec.core.env import Env

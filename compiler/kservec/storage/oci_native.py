@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
-from kservec.core.mounts import add_mounts, add_volume, mount, volume_name
+from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
 from kservec.core.registry import Attached, Delivery, Placement, Scheme
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE, BUNDLE_FILE_VARIABLE
 from kservec.core.cluster import Secret
-from kservec.core.credentials import secret_variable, setting
+from kservec.core.models.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE, BUNDLE_FILE_VARIABLE
+from kservec.core.models.credentials import secret_variable, setting
 from kservec.core.names import GROUP
 from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
 

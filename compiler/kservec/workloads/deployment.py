@@ -11,7 +11,7 @@ from kservec.core.bundle import Manifest
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.names import APP_LABEL, app_label, worker_name, worker_workload_name
 from kservec.core.registry import Deployed, Workload
-from kservec.core.tracking import of_pods
+from kservec.core.serving.tracking import of_pods
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode
 

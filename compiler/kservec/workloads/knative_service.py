@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Manifest, manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.faults import field_path
 from kservec.core.intents import CanaryIntent
-from kservec.core.knative_claims import with_read_only_claims
-from kservec.core.knative_defaults import revision_defaults
-from kservec.core.knative_demands import DEFAULTS, DEMANDED, FEATURE_DISABLED, FEATURES, LIMIT_EXCEEDED, Demand, unmet
-from kservec.core.knative_revisions import (
+from kservec.core.knative.claims import with_read_only_claims
+from kservec.core.knative.defaults import revision_defaults
+from kservec.core.knative.demands import DEFAULTS, DEMANDED, FEATURE_DISABLED, FEATURES, LIMIT_EXCEEDED, Demand, unmet
+from kservec.core.knative.revisions import (
     API_VERSION,
     CANARY_OF_ITSELF,
     CANARY_RUNS,
@@ -25,11 +24,12 @@ from kservec.core.knative_revisions import (
     stable_revision,
     traffic,
 )
-from kservec.core.knative_security import secured
-from kservec.core.metadata import disallowed_labels, without_internal
-from kservec.core.pruning import stray_fields
+from kservec.core.knative.security import secured
 from kservec.core.registry import Deployed, Workload
-from kservec.core.tracking import is_for_objects
+from kservec.core.schemas.faults import field_path
+from kservec.core.schemas.pruning import stray_fields
+from kservec.core.serving.metadata import disallowed_labels, without_internal
+from kservec.core.serving.tracking import is_for_objects
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, finding
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.admission.subject import STORAGE_URI
-from kservec.core.containers import find, variable
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import TRANSFORMER_CONTAINER
+from kservec.core.pods.containers import find, variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

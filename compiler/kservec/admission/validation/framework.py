@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kservec.admission.validation.storage import check_storage_spec
-from kservec.core.containers import uses_nvidia_gpu
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.pods.containers import uses_nvidia_gpu
 
 if TYPE_CHECKING:
     from kservec.admission.subject import Part, Subject

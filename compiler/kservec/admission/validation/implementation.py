@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.admission.subject import EXPLAINER, MODEL_FIELDS, PREDICTOR, Part
-from kservec.core.containers import find, variable
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import KSERVE_CONTAINER
+from kservec.core.pods.containers import find, variable
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Go's own semantics where KServe's results depend on them: templates, JSON, formats, durations."""

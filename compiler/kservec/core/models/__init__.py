@@ -1,0 +1,1 @@
+"""Getting a model in: URIs, downloads, credentials, CA bundles, copies on nodes."""

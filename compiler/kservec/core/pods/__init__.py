@@ -1,0 +1,1 @@
+"""Pods and containers as JSON: finding, mounting, merging, counting GPUs."""

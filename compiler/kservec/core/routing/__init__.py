@@ -1,0 +1,1 @@
+"""How a service is reached: hosts, paths, Services, and the metadata of routes."""

@@ -1,0 +1,316 @@
+"""Host names and paths of services, from the templates of KServe's `ingress` configuration.
+
+Decides what a service is called from outside and whether that can be a name at all. Must not know which objects route
+to it: that is for the exposure styles.
+
+KServe: pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/{domain,path}.go;
+pkg/apis/serving/v1beta1/configmap.go, NewIngressConfig
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.golang.placeholders import TemplateError, render_text
+from kservec.core.golang.template_functions import BUILTINS
+from kservec.core.golang.template_parse import parse
+from kservec.core.names import CLUSTER_LOCAL, CLUSTER_LOCAL_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kservec.core.platform import PlatformConfig
+    from kservec.core.unit import Component, Unit
+    from kservec.spec.configuration import Ingress
+
+SECTION = "ingress"
+DEFAULT_TEMPLATE = "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}"
+DEFAULT_DOMAIN = "example.com"
+DEFAULT_SCHEME = "http"
+CLUSTER_LOCAL_DOMAIN = "svc.cluster.local"
+"""The `ingressDomain` that keeps all services inside; KServe compares with this text whatever the cluster's domain."""
+
+NO_VALUE = "<no value>"
+"""What a Go template writes for a label that is not there."""
+
+MAX_HOST = 253
+MAX_PART = 63
+
+INVALID_DOMAIN = Code(
+    "exposure/invalid-domain",
+    Severity.ERROR,
+    "a host name that is no domain name",
+    "KServe makes each service's host name from domainTemplate in its configuration. The result must be a domain name: "
+    "two or more parts of lower-case letters, digits and dashes, at most 63 characters each and 253 in all.",
+)
+ADDITIONAL_DOMAIN = Code(
+    "exposure/additional-domain",
+    Severity.WARNING,
+    "an additional domain without effect",
+    "additionalIngressDomains give further host names to services whose own ends with ingressDomain; an entry that "
+    "makes no valid host name is left out, as in KServe.",
+)
+
+_is_label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
+_is_subdomain = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
+_find_plain = re.compile(r"\{\{ *\.(Name|Namespace|IngressDomain) *\}\}")
+_is_path = re.compile(r"/([^%\x00-\x1f\x7f]|%[0-9a-fA-F]{2})*").fullmatch
+
+
+class Owner(NamedTuple):
+    """The metadata that a template may speak of: a service's, or a component's."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+    @classmethod
+    def of(cls, unit: Unit, component: Component | None = None) -> Owner:
+        """The metadata of a service, or of one of its components."""
+        if component is None:
+            return cls(unit.namespace, unit.labels, unit.annotations)
+        return cls(unit.namespace, component.labels.value, component.annotations.value)
+
+
+@lru_cache(maxsize=8)
+def checked_ingress(platform: PlatformConfig) -> Ingress:
+    """The `ingress` section, checked as KServe's controller does before it looks at any component.
+
+    Raises:
+        Reject: a setting is missing or malformed. Without the section there is nothing to check.
+    """
+    ingress = platform.ingress
+    if SECTION in platform.texts:
+        reason = fault(ingress)
+        if reason:
+            raise Reject(platform.broken(SECTION, reason))
+    return ingress
+
+
+def fault(ingress: Ingress) -> str:
+    """What KServe finds wrong with the section; empty if nothing. KServe: configmap.go, validateIngressGateway."""
+    if ingress.enable_gateway_api:
+        reason = gateway_fault(ingress.kserve_ingress_gateway)
+        if reason:
+            return reason
+    if not ingress.ingress_gateway:
+        return "ingressGateway is required"
+    if not ingress.path_template:
+        return ""
+    if not ingress.ingress_domain:
+        return "ingressDomain is required where pathTemplate is given"
+    reason = template_fault(ingress.path_template)
+    return f"pathTemplate is no Go template: {reason}" if reason else ""
+
+
+@lru_cache(maxsize=16)
+def template_fault(template: str) -> str:
+    """Why a text cannot be read as a template; empty if it can."""
+    try:
+        parse(template, BUILTINS)
+    except TemplateError as error:
+        return error.message
+    return ""
+
+
+def gateway_fault(gateway: str) -> str:
+    """What is wrong with a reference to a Gateway; empty if nothing."""
+    parts = gateway.split("/")
+    if not gateway:
+        return "kserveIngressGateway is required where enableGatewayApi is true"
+    if len(parts) != 2:
+        return f"kserveIngressGateway is {gateway!r}, not of the form namespace/name"
+    for what, part in zip(("namespace", "name"), parts, strict=True):
+        if not _is_label(part):
+            return f"kserveIngressGateway has {part!r} as {what}, which cannot be one"
+    return ""
+
+
+def is_cluster_local(unit: Unit, platform: PlatformConfig) -> bool:
+    """Whether a service in Standard mode is not to be reached from outside the cluster.
+
+    KServe: kube_ingress_reconciler.go and httproute_reconciler.go, Reconcile
+    """
+    ingress = platform.ingress
+    return (
+        ingress.disable_ingress_creation
+        or ingress.ingress_domain == CLUSTER_LOCAL_DOMAIN
+        or unit.labels.get(CLUSTER_LOCAL_LABEL) == CLUSTER_LOCAL
+    )
+
+
+def service_host(unit: Unit, platform: PlatformConfig, name: str) -> str:
+    """The host of a service, or of one of its parts by name, rendered with the service's own metadata.
+
+    Raises:
+        Reject: the template cannot be rendered, or the result is no domain name.
+    """
+    return host(unit, platform, name, Owner.of(unit))
+
+
+def service_url(unit: Unit, platform: PlatformConfig) -> str:
+    """The URL of a service, paths aside. KServe: httproute_reconciler.go, createRawURL."""
+    return f"{platform.ingress.url_scheme or DEFAULT_SCHEME}://{service_host(unit, platform, unit.name)}"
+
+
+def host(unit: Unit, platform: PlatformConfig, name: str, owner: Owner) -> str:
+    """A host name from the domain template. KServe: domain.go, GenerateDomainName.
+
+    Raises:
+        Reject: the template cannot be rendered, or the result is no domain name.
+    """
+    ingress = platform.ingress
+    template, domain = ingress.domain_template or DEFAULT_TEMPLATE, ingress.ingress_domain or DEFAULT_DOMAIN
+    if is_plain(template):
+        rendered, reason = plain_host(template, name, owner.namespace, domain)
+    else:
+        values = {"Name": name, "Namespace": owner.namespace, "IngressDomain": domain}
+        try:
+            rendered = render_text(template, {**values, "Annotations": owner.annotations, "Labels": owner.labels})
+        except TemplateError as error:
+            raise Reject(platform.broken(SECTION, f"domainTemplate: {error}")) from None
+        reason = host_fault(rendered)
+    if reason:
+        raise Reject(invalid_host(unit, platform, rendered, reason))
+    return rendered
+
+
+@lru_cache(maxsize=16)
+def is_plain(template: str) -> bool:
+    """Whether a template only puts name, namespace and domain into a text. Nearly all do, and hosts are many."""
+    return "{{" not in _find_plain.sub("", template)
+
+
+@lru_cache(maxsize=64)
+def plain_host(template: str, name: str, namespace: str, domain: str) -> tuple[str, str]:
+    """What a plain template gives, and why that is no domain name; empty if it is one."""
+    values = {"Name": name, "Namespace": namespace, "IngressDomain": domain}
+    rendered = _find_plain.sub(lambda found: values[found[1]], template)
+    return rendered, host_fault(rendered)
+
+
+def host_fault(name: str) -> str:
+    """Why a text is no fully qualified domain name; empty if it is one.
+
+    Kubernetes: apimachinery/pkg/util/validation/validation.go, IsFullyQualifiedDomainName
+    """
+    name = name.removesuffix(".")
+    if not name or len(name) > MAX_HOST:
+        return f"has {len(name)} characters; 1 to {MAX_HOST} are allowed"
+    if not _is_subdomain(name):
+        return "may only have lower-case letters, digits, dashes and dots, a letter or digit at both ends of each part"
+    parts = name.split(".")
+    if len(parts) < 2:
+        return "needs two or more parts with dots between them"
+    long = next((p for p in parts if not _is_label(p)), "")
+    return f"has a part of {len(long)} characters, {long!r}; 63 are allowed" if long else ""
+
+
+def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: str) -> Diagnostic:
+    """The diagnostic for a host name that is none, placed at the service or at the template, whichever is to blame."""
+    section = platform.texts.get(SECTION)
+    template = platform.ingress.domain_template or DEFAULT_TEMPLATE
+    domain = platform.ingress.ingress_domain or DEFAULT_DOMAIN
+    path, help_text = ("metadata", "name"), f"choose {shorter_names(unit, rendered)}; the template is {template}"
+    span = unit.source.span(*path)
+    if NO_VALUE in rendered:
+        span = unit.source.span("metadata")
+        help_text = f"set the labels or annotations that domainTemplate speaks of on the service: {template}"
+    elif section is not None and blames_template(template, domain, rendered):
+        span, help_text = section.span, f"correct domainTemplate ({template}) or ingressDomain ({domain})"
+    elsewhere = section is not None and span != section.span
+    return Diagnostic(
+        code=INVALID_DOMAIN,
+        message=f"the host name {rendered!r} {reason}",
+        span=span,
+        help=help_text,
+        related=((section.span, "domainTemplate is set here"),) if section is not None and elsewhere else (),
+        subject=unit.ref,
+    )
+
+
+def shorter_names(unit: Unit, rendered: str) -> str:
+    """Which names to choose instead, as far as it can be said: one so short that the host's longest part fits."""
+    part = max(rendered.split("."), key=len)
+    fitting = len(unit.name) + MAX_PART - len(part)
+    if len(part) <= MAX_PART or unit.name not in part or fitting < 1:
+        return "other names"
+    return f"a name of {fitting} characters or less, or another namespace"
+
+
+def blames_template(template: str, domain: str, rendered: str) -> bool:
+    """Whether the template or the domain is at fault, because no name would do; for intricate templates a guess."""
+    if is_plain(template):
+        return bool(plain_host(template, "a", "a", domain)[1])
+    return bool(host_fault(domain)) or "." not in rendered
+
+
+def service_path(unit: Unit, platform: PlatformConfig) -> str:
+    """The path of a service under the ingress domain, without a slash at its end.
+
+    Raises:
+        Reject: the template cannot be rendered, or the result is no path.
+    """
+    return request_path(unit, platform).removesuffix("/")
+
+
+def request_path(unit: Unit, platform: PlatformConfig) -> str:
+    """The path of a service under the ingress domain.
+
+    Only a path of a request is taken: what stands before or after it in a URL is not, a query is dropped, and escapes
+    are resolved. KServe: path.go, GenerateUrlPath.
+
+    Raises:
+        Reject: the template cannot be rendered, or the result is no path.
+    """
+    template = platform.ingress.path_template
+    try:
+        rendered = render_text(template, {"Name": unit.name, "Namespace": unit.namespace})
+    except TemplateError as error:
+        raise Reject(platform.broken(SECTION, f"pathTemplate: {error}")) from None
+    path, _, _ = rendered.partition("?")
+    if not _is_path(path):
+        reason = f"pathTemplate gives {rendered!r} for {unit.ref}, which is no path: it must begin with a slash"
+        raise Reject(platform.broken(SECTION, reason))
+    return unquote(path)
+
+
+def additional_hosts(
+    platform: PlatformConfig, own: str, endings: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
+    """Further host names of a service whose own is `own`: its part before its domain, and each further domain.
+
+    Args:
+        platform: names the further domains.
+        own: the host name of the service.
+        endings: the domains that `own` may end with, by default the ingress domain; the first that fits counts.
+
+    KServe: domain.go, GetAdditionalHosts
+    """
+    domains = dict.fromkeys(platform.ingress.additional_ingress_domains or ())
+    if not domains:
+        return (), ()
+    endings = endings or (platform.ingress.ingress_domain or DEFAULT_DOMAIN,)
+    prefix = next((own.removesuffix(domain) for domain in endings if own.endswith(domain)), "")
+    if not prefix:
+        message = f"{own} does not end with {' or '.join(endings)}: no additional domain applies"
+        return (), (unused_domain(platform, message),)
+    hosts = {d: f"{prefix}{d}" for d in domains}
+    bad = [d for d, h in hosts.items() if len(h) > MAX_HOST or not _is_subdomain(h)]
+    found = tuple(unused_domain(platform, f"the additional domain {d!r} makes no valid host name") for d in bad)
+    return tuple(h for d, h in hosts.items() if d not in bad and h != own), found
+
+
+def unused_domain(platform: PlatformConfig, message: str) -> Diagnostic:
+    """The warning about `additionalIngressDomains`."""
+    section = platform.texts.get(SECTION)
+    return Diagnostic(
+        code=ADDITIONAL_DOMAIN,
+        message=message,
+        span=section.span if section else None,
+        help="correct additionalIngressDomains in the ingress section of inferenceservice-config",
+    )

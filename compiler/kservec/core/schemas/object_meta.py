@@ -1,0 +1,185 @@
+"""The rules for `metadata` that the API server has in code, and so no schema states.
+
+Decides whether names, labels and annotations are well formed, for input documents and for emitted objects alike.
+Types are the schema's business: what has the wrong one is passed over here.
+
+Kubernetes: apimachinery/pkg/api/validation/objectmeta.go, apimachinery/pkg/util/validation/validation.go
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.schemas.faults import Fault, field_path
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json, Path
+
+MAX_NAME = 253
+MAX_LABEL = 63
+MAX_ANNOTATIONS = 256 * 1024
+LONGEST_CHARACTER = 4
+"""Bytes of a character in UTF-8, at most."""
+
+MISSING_NAME = Code(
+    "metadata/missing-name",
+    Severity.ERROR,
+    "an object has no name",
+    "Every object needs metadata.name. metadata.generateName does not do: the API server would make the name up when "
+    "the object is created, and objects that are compiled ahead of time refer to each other by name.",
+)
+INVALID_NAME = Code(
+    "metadata/invalid-name",
+    Severity.ERROR,
+    "a name or namespace that the API server refuses",
+    "metadata.name takes lower-case letters, digits, dashes and dots, at most 253 characters; metadata.namespace the "
+    "same without dots, at most 63. Both begin and end with a letter or digit.",
+)
+INVALID_KEY = Code(
+    "metadata/invalid-key",
+    Severity.ERROR,
+    "a label or annotation key that the API server refuses",
+    "A key is a name of at most 63 letters, digits, dashes, underscores and dots, which begins and ends with a letter "
+    "or digit; before it may stand a DNS name and a slash, as in example.com/team.",
+)
+INVALID_LABEL = Code(
+    "metadata/invalid-label",
+    Severity.ERROR,
+    "a label value that the API server refuses",
+    "A label value is empty or has at most 63 letters, digits, dashes, underscores and dots, and begins and ends with "
+    "a letter or digit. Free text belongs into an annotation.",
+)
+ANNOTATIONS_TOO_LARGE = Code(
+    "metadata/annotations-too-large",
+    Severity.ERROR,
+    "annotations of more than 256 KiB",
+    "The API server limits the keys and values of all annotations of an object to 262144 bytes in total.",
+)
+
+_SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_WORD = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_is_subdomain = re.compile(_SUBDOMAIN).fullmatch
+_is_path_segment = re.compile(r"(?!\.{1,2}\Z)[^/%]+").fullmatch
+_is_label_name = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
+_is_key = re.compile(f"({_SUBDOMAIN}/)?{_WORD}").fullmatch
+_is_label_value = re.compile(f"({_WORD})?").fullmatch
+_is_placeholder = re.compile(r".*(\{\{.*\}\}|\$\{?\w+|<[^<>]+>).*", re.DOTALL).fullmatch
+
+
+def metadata_faults(metadata: Json, path: Path = ("metadata",), *, takes_any_name: bool = False) -> list[Fault]:
+    """What the API server refuses in the `metadata` of an object.
+
+    Args:
+        metadata: the value of the field; {} where it is missing.
+        path: where it stands in its document.
+        takes_any_name: whether the kind takes names with colons, capitals and the like, as those of RBAC do.
+    """
+    if not isinstance(metadata, dict):
+        return []
+    faults = _name_faults(metadata, path, _is_path_segment if takes_any_name else is_subdomain)
+    namespace = metadata.get("namespace")
+    if isinstance(namespace, str) and namespace and not is_label_name(namespace):
+        hint = "lower-case letters, digits and dashes, a letter or digit at both ends, at most 63"
+        faults.append(_malformed(INVALID_NAME, (*path, "namespace"), namespace, hint))
+    return faults + label_faults(metadata, path)
+
+
+def label_faults(metadata: dict[str, Json], path: Path) -> list[Fault]:
+    """What the API server refuses in `labels` and `annotations`, which pod templates have too."""
+    faults: list[Fault] = []
+    labels = metadata.get("labels")
+    for key, value in labels.items() if isinstance(labels, dict) else ():
+        if not is_key(key):
+            faults.append(_bad_key((*path, "labels", key), key))
+        if isinstance(value, str) and not is_label_value(value):
+            hint = "at most 63 letters, digits, dashes, underscores and dots; free text belongs into an annotation"
+            faults.append(_malformed(INVALID_LABEL, (*path, "labels", key), value, hint))
+    annotations = metadata.get("annotations")
+    if isinstance(annotations, dict):
+        faults += _annotation_faults(annotations, (*path, "annotations"))
+    return faults
+
+
+# The objects of a fleet have few keys and values, and all objects of a service share its name: each is judged once.
+@lru_cache(maxsize=1024)
+def is_key(key: str) -> bool:
+    """Whether the text may be the key of a label."""
+    return _is_key(key) is not None and len(key.rpartition("/")[0]) <= MAX_NAME
+
+
+@lru_cache(maxsize=1024)
+def is_subdomain(text: str) -> bool:
+    """Whether the text may be the name of most objects."""
+    return len(text) <= MAX_NAME and _is_subdomain(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def is_label_name(text: str) -> bool:
+    """Whether the text may be one part of a DNS name, as namespaces and containers are."""
+    return _is_label_name(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def is_label_value(text: str) -> bool:
+    """Whether the text may be the value of a label."""
+    return _is_label_value(text) is not None
+
+
+def _name_faults(metadata: dict[str, Json], path: Path, is_name: Callable[[str], object]) -> list[Fault]:
+    name = metadata.get("name")
+    if isinstance(name, str) and name:
+        if len(name) <= MAX_NAME and is_name(name):
+            return []
+        hint = "lower-case letters, digits, dashes and dots, a letter or digit at both ends, at most 253"
+        return [_malformed(INVALID_NAME, (*path, "name"), name, hint)]
+    if name:
+        return []
+    generated = metadata.get("generateName")
+    return [
+        Fault(
+            code=MISSING_NAME,
+            path=(*path, "generateName") if generated else path,
+            message="generateName cannot stand for a name"
+            if generated
+            else f"{field_path((*path, 'name'))} is missing",
+            label="the cluster would make this name up" if generated else "no name",
+            help="write metadata.name: what is compiled ahead of time refers to objects by name" if generated else "",
+            at_key=True,
+        )
+    ]
+
+
+def _annotation_faults(annotations: dict[str, Json], path: Path) -> list[Fault]:
+    # Kubernetes: ValidateAnnotations lowers the key first, for annotations may differ from labels in case only.
+    faults = [_bad_key((*path, key), key) for key in annotations if not is_key(key) and not is_key(key.lower())]
+    if len(repr(annotations)) * LONGEST_CHARACTER <= MAX_ANNOTATIONS:  # nearly always, and quickly told
+        return faults
+    texts = [*annotations, *(value for value in annotations.values() if isinstance(value, str))]
+    size = sum(len(text.encode()) for text in texts)
+    if size > MAX_ANNOTATIONS:
+        message = f"{field_path(path)} holds {size} bytes, more than the {MAX_ANNOTATIONS} that are allowed"
+        faults.append(Fault(code=ANNOTATIONS_TOO_LARGE, path=path, message=message, at_key=True))
+    return faults
+
+
+def _malformed(code: Code, path: Path, text: str, allowed: str) -> Fault:
+    hint = "this looks like a placeholder that was never filled in" if _is_placeholder(text) else f"allowed: {allowed}"
+    return Fault(code=code, path=path, message=f"{field_path(path)} cannot be {_quoted(text)}", help=hint)
+
+
+def _bad_key(path: Path, key: str) -> Fault:
+    return Fault(
+        code=INVALID_KEY,
+        path=path,
+        message=f"{_quoted(key)} is no valid key in {field_path(path[:-1])}",
+        help="a key is a name of at most 63 characters, before it optionally a DNS name and a slash: example.com/team",
+        at_key=True,
+    )
+
+
+def _quoted(text: str) -> str:
+    return f'"{text if len(text) <= 80 else text[:77] + "..."}"'

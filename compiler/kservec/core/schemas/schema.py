@@ -1,0 +1,279 @@
+"""Schemas: whether a document or an object has the structure of its kind, and what its missing fields default to.
+
+Decides validity by the JSON Schemas that ship with kservec, and where in the input a fault is reported. Must not read
+files (it is given a function that does) and must not know what any field means.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from jsonschema_rs import Draft202012Validator, RegexOptions
+
+from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.records import entity
+from kservec.core.schemas.faults import Fault, Subject, field_path
+from kservec.core.schemas.field_faults import faults_of, repeat_faults
+from kservec.core.schemas.object_meta import metadata_faults
+from kservec.core.schemas.stored_form import Store, storing
+from kservec.core.schemas.structure import Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
+from kservec.core.spelling import closest
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import Span
+    from kservec.core.text.document import Document
+    from kservec.core.tree import Json, Path
+
+UNKNOWN_KIND = Code(
+    "schema/unknown-kind",
+    Severity.ERROR,
+    "an apiVersion and kind that kservec does not know",
+    "No schema ships for this pair. It may be misspelt, a version that is no longer served, or a kind that plays no "
+    "part in KServe.",
+)
+
+INDEX = "index.json"
+TYPES = "types.json"
+_RBAC = "rbac.authorization.k8s.io/"
+
+
+class Kind(NamedTuple):
+    """One kind that a schema ships for. `file` is its path below the schemas' folder."""
+
+    api_version: str
+    kind: str
+    plural: str
+    scope: str
+    file: str
+
+    @property
+    def is_namespaced(self) -> bool:
+        """Whether its objects live in a namespace."""
+        return self.scope == "Namespaced"
+
+
+@entity
+class Compiled:
+    """The schema of a kind. What is made from it is made when it is first asked for."""
+
+    schema: Json
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        """The validator of the kind."""
+        return Draft202012Validator(self.schema, validate_formats=True, pattern_options=RegexOptions())
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """Where the kind has defaults and keyed lists."""
+        return plan_of(self.schema)
+
+    @property
+    def takes_nulls(self) -> bool:
+        """Whether it is a built-in kind, for which null is the same as missing."""
+        return bool(self.schema.get("x-kubernetes-nulls") == "absent")
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """The schemas that ship with kservec, each loaded and compiled when it is first asked for.
+
+    `read` gives the bytes of a file below the schemas' folder (`input/types.json`); it is called once per file.
+    What it returns must not change while this object lives: answers are kept.
+    """
+
+    read: Callable[[str], bytes]
+    _kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
+    _types: dict[str, Json] = field(default_factory=dict)
+    _compiled: dict[tuple[str, str], Compiled] = field(default_factory=dict)
+    _written: dict[tuple[str, str], Store | None] = field(default_factory=dict)
+
+    def kinds(self) -> dict[tuple[str, str], Kind]:
+        """Every kind, by (apiVersion, kind), in that order."""
+        if not self._kinds:
+            for row in json.loads(self.read(INDEX))["kinds"]:
+                kind = Kind(row["apiVersion"], row["kind"], row["plural"], row["scope"], row["file"])
+                self._kinds[kind.api_version, kind.kind] = kind
+        return self._kinds
+
+    def knows(self, api_version: str, kind: str) -> bool:
+        """Whether there is a schema for this kind."""
+        return (api_version, kind) in self.kinds()
+
+    def names(self) -> list[str]:
+        """Every kind as `group/version/Kind`, in that order; `version/Kind` for the core group."""
+        return [f"{api_version}/{kind}" for api_version, kind in self.kinds()]
+
+    def bundled(self, name: str) -> Json | None:
+        """The self-contained schema of `Kind` or `group/version/Kind`; None if there is no such kind.
+
+        Of several kinds of one name: the one that kservec reads, else the built-in one, else the most stable version.
+        """
+        api_version, _, kind = name.rpartition("/")
+        found = [
+            known for known in self.kinds().values() if kind == known.kind and api_version in ("", known.api_version)
+        ]
+        best = min(found, key=_preference, default=None)
+        return self.document(best.api_version, best.kind) if best else None
+
+    def document(self, api_version: str, kind: str) -> Json:
+        """The schema of a kind, with everything that it refers to: one self-contained JSON Schema 2020-12 document.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        return self._compile(api_version, kind).schema
+
+    def check(self, doc: Document) -> tuple[Diagnostic, ...]:
+        """Everything that is wrong with the structure of one document, located, in the order of the text.
+
+        A document whose apiVersion and kind have no schema gets one finding that says so.
+        """
+        value = doc.value
+        faults = self._identity_faults(value) if isinstance(value, dict) else [_no_mapping()]
+        if not faults:
+            faults = self._faults(value, value["apiVersion"], value["kind"])
+        if not faults:
+            return ()
+        return tuple(sorted((_located(fault, doc) for fault in faults), key=lambda found: found.sort_key))
+
+    def with_defaults(self, value: Json, api_version: str, kind: str) -> Json:
+        """The object with the defaults that the schema of its kind states; `value` is not changed, but may be shared.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        return fill(value, self._compile(api_version, kind).plan)
+
+    def as_stored(self, value: Json, api_version: str, kind: str) -> Json:
+        """An emitted object as an API server stores it; it is returned as it is if its kind is unknown.
+
+        Custom resources get all defaults, since their lists are compared as a whole: what a cluster fills in would be a
+        difference for ever. `replicas` stays out, for where it is missing an autoscaler owns it. Built-in kinds only
+        get the protocol of a port, which is part of what tells ports apart. Quantities are canonical everywhere.
+        """
+        key = (api_version, kind)
+        if key not in self._written:
+            compiled = self._compile(*key) if key in self.kinds() else None
+            wanted = _is_protocol if compiled and compiled.takes_nulls else _is_fixed
+            plan = plan_of(compiled.schema, wanted) if compiled else None
+            self._written[key] = storing(plan) if plan is not None else None
+        store = self._written[key]
+        return value if store is None else store(value)
+
+    def output_errors(self, value: Json, api_version: str, kind: str) -> list[tuple[Path, str]]:
+        """What is wrong with the structure of an emitted object: (path, message), ordered by path.
+
+        `metadata` is checked too. Repeated keys in lists count for custom resources only; see `repeated_items`.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        faults = self._faults(value, api_version, kind)
+        return sorted(
+            [(fault.path, fault.message) for fault in faults], key=lambda found: (field_path(found[0]), found[1])
+        )
+
+    def repeated_items(self, value: Json, api_version: str, kind: str) -> list[Repeat]:
+        """Items of keyed lists with the key of an earlier item, in the order of the value.
+
+        Server-side apply refuses them in every kind. The API server itself refuses them in custom resources, but
+        accepts some in built-in kinds (a second environment variable of one name).
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        return repeats(value, self._compile(api_version, kind).plan)
+
+    def _faults(self, value: Json, api_version: str, kind: str) -> list[Fault]:
+        compiled = self._compile(api_version, kind)
+        metadata = value.get("metadata")
+        faults = metadata_faults(metadata or {}, takes_any_name=api_version.startswith(_RBAC))
+        if not compiled.takes_nulls:
+            faults += repeat_faults(repeats(value, compiled.plan))
+        if compiled.validator.is_valid(value):
+            return faults
+        # Defaults and nulls that count as missing may be all that is wrong, so they are seen to before judging.
+        due = fill(without_nulls(value) if compiled.takes_nulls else value, compiled.plan)
+        subject = Subject(compiled.schema, value, quotable=kind != "Secret")
+        return faults + faults_of(compiled.validator.iter_errors(due), subject)
+
+    def _identity_faults(self, value: dict[str, Json]) -> list[Fault]:
+        api_version, kind = value.get("apiVersion"), value.get("kind")
+        if isinstance(api_version, str) and isinstance(kind, str) and self.knows(api_version, kind):
+            return []
+        return [_unknown_kind(api_version, kind, self.kinds())]
+
+    def _compile(self, api_version: str, kind: str) -> Compiled:
+        key = (api_version, kind)
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            compiled = self._compiled[key] = self._load(self.kinds()[key].file)
+        return compiled
+
+    def _load(self, file: str) -> Compiled:
+        folder = file.partition("/")[0]
+        if folder not in self._types:
+            self._types[folder] = json.loads(self.read(f"{folder}/{TYPES}"))["$defs"]
+        text = self.read(file).replace(b'"types.json#/', b'"#/')
+        return Compiled(schema=bundle(json.loads(text), self._types[folder]))
+
+
+def _is_protocol(field_name: str) -> bool:
+    return field_name == "protocol"
+
+
+def _is_fixed(field_name: str) -> bool:
+    return field_name != "replicas"
+
+
+def _preference(kind: Kind) -> tuple[bool, bool, int, list[int], str]:
+    """Sort key: input before output, built-in first, then v1 before v1beta1 before v1alpha2 before v1alpha1."""
+    version = kind.api_version.rpartition("/")[2]
+    numbers = [-int(digits) for digits in re.findall(r"\d+", version)]
+    stage = 1 if "beta" in version else 2 if "alpha" in version else 0
+    return (not kind.file.startswith("input/"), "/" in kind.api_version, stage, numbers, kind.api_version)
+
+
+def _no_mapping() -> Fault:
+    return Fault(code=UNKNOWN_KIND, path=(), message="the document is no mapping, so it has no apiVersion and kind")
+
+
+def _unknown_kind(api_version: Json, kind: Json, kinds: dict[tuple[str, str], Kind]) -> Fault:
+    for name, text in (("apiVersion", api_version), ("kind", kind)):
+        if not isinstance(text, str) or not text:
+            return Fault(code=UNKNOWN_KIND, path=(), message=f"{name} is missing", help=f"add {name}", at_key=True)
+    versions = sorted(version for version, known in kinds if known == kind)
+    if versions:
+        message = f"there is no {kind} in {api_version}"
+        hint = f"{kind} is in {' and '.join(versions)}"
+        return Fault(code=UNKNOWN_KIND, path=("apiVersion",), message=message, label="no such version", help=hint)
+    near = closest(kind, {known for version, known in kinds if version == api_version} or {known for _, known in kinds})
+    message = f"unknown kind {kind} in {api_version}"
+    return Fault(
+        code=UNKNOWN_KIND,
+        path=("kind",),
+        message=message,
+        label="unknown kind",
+        help=f"did you mean {near}?" if near else "",
+    )
+
+
+def _located(fault: Fault, doc: Document) -> Diagnostic:
+    return Diagnostic(
+        code=fault.code,
+        message=fault.message,
+        span=_span(doc, fault.path, at_key=fault.at_key),
+        help=fault.help,
+        label=fault.label,
+        related=tuple((doc.span(path), text) for path, text in fault.related),
+    )
+
+
+def _span(doc: Document, path: Path, *, at_key: bool) -> Span:
+    return doc.key_span(path) if at_key and path else doc.span(path)

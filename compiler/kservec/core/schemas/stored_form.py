@@ -1,0 +1,85 @@
+"""The form in which an API server stores an object, so that reading it back shows no difference.
+
+Decides how quantities are written, which empty fields are left out and where defaults are filled in. Must not know any
+kind: a plan, made from the schema of the kind, says where what is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import is_
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kservec.core.pods.strategic import omit_empty
+from kservec.core.quantity import canonical
+
+if TYPE_CHECKING:
+    from kservec.core.schemas.structure import Plan
+    from kservec.core.tree import Json
+
+Store: TypeAlias = "Callable[[Json], Json]"
+"""What brings a value into its stored form. What needs no change is returned as it is, not copied."""
+
+OF_PODS: Final = frozenset(("containers", "initContainers", "volumes"))
+"""Lists of a pod whose items every server and webhook takes through Go's types, which drop what is empty."""
+
+
+def storing(plan: Plan, field_name: str = "") -> Store:
+    """What brings the values of a plan into their stored form.
+
+    Quantities become canonical, also those of custom resources, for the webhooks of theirs that are met here take them
+    through Go's types. What is no quantity stays, for others to refuse.
+
+    Args:
+        plan: what the schema of the kind says of the values.
+        field_name: the field that holds them.
+    """
+    if plan.is_quantity:
+        return stored_quantity
+    if plan.items is not None:
+        items = _storing_items(storing(plan.items))
+        return _storing_full(items, field_name) if field_name in OF_PODS else items
+    due = {name: below for name, below in plan.fields.items() if below.measures or below.fills}
+    fields = {name: storing(below, name) for name, below in due.items()}
+    return _storing_map(fields, storing(plan.rest) if plan.rest is not None else None, plan.defaults)
+
+
+def _storing_map(fields: Mapping[str, Store], rest: Store | None, defaults: tuple[tuple[str, Json], ...]) -> Store:
+    def stored(value: Json) -> Json:
+        if value.__class__ is not dict:
+            return value
+        changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
+        for name, child in value.items():
+            store = fields.get(name, rest)
+            if store is not None and (new := store(child)) is not child:
+                changed[name] = new
+        return {**value, **changed} if changed else value
+
+    return stored
+
+
+def _storing_items(store: Store) -> Store:
+    def stored(value: Json) -> Json:
+        if value.__class__ is not list:
+            return value
+        items = [store(item) for item in value]
+        return value if all(map(is_, items, value)) else items
+
+    return stored
+
+
+def _storing_full(store: Store, field_name: str) -> Store:
+    def stored(value: Json) -> Json:
+        full = omit_empty(value, field_name)
+        return store(value if full == value else full)
+
+    return stored
+
+
+def stored_quantity(value: Json) -> Json:
+    """A quantity as it will be stored; what is none stays as it is."""
+    try:
+        written = canonical(value)
+    except ValueError:
+        return value
+    return value if written == value else written

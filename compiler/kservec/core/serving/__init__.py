@@ -1,0 +1,1 @@
+"""What a service is made of: runtimes, components, canaries, workers, labels and annotations."""

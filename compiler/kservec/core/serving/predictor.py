@@ -1,0 +1,91 @@
+"""Predictors: the component that a predictor's spec makes, be it the stable one's or a canary's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.core.intents import ModelIntent, ModelSource, ParallelIntent, PullerIntent, RuntimeIntent
+from kservec.core.names import KSERVE_CONTAINER, MODEL_PATH
+from kservec.core.pods.containers import variable
+from kservec.core.records import evolve
+from kservec.core.serving.written import bare_component, custom_model, storage_container
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.env import Env
+    from kservec.core.intents import Intent
+    from kservec.core.serving.written import Written
+    from kservec.core.tree import Path
+    from kservec.core.unit import Component
+    from kservec.spec.inferenceservice import ModelSpec, PredictorSpec
+
+ANY_SCHEME = "<scheme-placeholder>"
+MODEL = "model"
+
+
+def predictor_component(written: Written[PredictorSpec], env: Env) -> Component:
+    """The predictor: a model for a runtime, or the user's own containers."""
+    component = bare_component(written, env)
+    served_by = MODEL if written.spec.model is not None else "containers"
+    intents = (*component.intents, *predictor_intents(written))
+    return evolve(component, intents=intents, implementation=(*written.path, served_by))
+
+
+def predictor_intents(written: Written[PredictorSpec]) -> Iterator[Intent]:
+    """What a predictor wants beyond what every component may want."""
+    spec = written.spec
+    if pulls_models(spec):
+        yield PullerIntent(origin=written.at())
+    if spec.model is not None:
+        yield RuntimeIntent(
+            origin=written.at(MODEL), model=spec.model, container=spec.model.rest, source=written.source(MODEL)
+        )
+        yield from model_intents(written, *storing(spec, spec.model))
+    else:
+        yield from custom_model(written, KSERVE_CONTAINER)
+    if spec.worker_spec is not None:
+        yield ParallelIntent(origin=written.at("workerSpec"), worker_spec=spec.worker_spec)
+
+
+def storing(spec: PredictorSpec, model: ModelSpec) -> tuple[str, ModelSpec]:
+    """The field that says where the model lies, and its value.
+
+    A framework does, if there is one beside the model, as canaries can have it.
+    KServe: pkg/apis/serving/v1beta1/predictor.go, GetImplementations
+    """
+    return spec.frameworks[0] if spec.frameworks else (MODEL, model)
+
+
+def model_intents(written: Written[PredictorSpec], field: str, model: ModelSpec) -> Iterator[ModelIntent]:
+    """The model that `storageUri` or `storage.path` names.
+
+    With both, the place of `storage.path` comes first; attach_models refuses the two together, as KServe does.
+    """
+    places: list[tuple[str, Path]] = []
+    if model.storage is not None and model.storage.path is not None:
+        places.append((f"{ANY_SCHEME}://{model.storage.path.removeprefix('/')}", ("storage", "path")))
+    if model.storage_uri is not None:
+        places.append((model.storage_uri, ("storageUri",)))
+    for uri, rest in places:
+        origin = written.at(field, *rest)
+        yield ModelIntent(
+            origin=origin,
+            sources=(ModelSource(uri=uri, mount_path=MODEL_PATH, origin=origin),),
+            storage=model.storage,
+            container_name=storage_container(written) if model.storage_uri is not None else "",
+            confidential=model.confidential,
+        )
+
+
+def pulls_models(spec: PredictorSpec) -> bool:
+    """Whether the predictor serves models that an agent pulls later, for it names none itself.
+
+    KServe: pkg/controller/v1beta1/inferenceservice/utils/utils.go, IsMMSPredictor
+    """
+    if spec.containers:
+        return variable(spec.containers[0], "MULTI_MODEL_SERVER") == "true"
+    if spec.model is None or spec.model.model_format.name == "huggingface" or spec.huggingface is not None:
+        return False
+    _, model = storing(spec, spec.model)
+    return model.storage_uri is None and model.storage is None and not spec.storage_uris

@@ -1,0 +1,1 @@
+"""What KServe injects beside a server: the agent and its duties, metrics."""

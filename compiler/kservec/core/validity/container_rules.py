@@ -1,0 +1,196 @@
+"""What an API server checks of containers in code, and no schema states: the table. More is in `pod_validity`.
+
+Kubernetes: pkg/apis/core/validation/validation.go, validateContainers and validateInitContainers
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kservec.core.quantity import parse_quantity
+from kservec.core.schemas.object_meta import is_key
+from kservec.core.validity.field_rules import (
+    A_CONFIG_KEY,
+    A_PATH_BELOW,
+    A_PREFIX,
+    A_SUBDOMAIN,
+    A_VARIABLE,
+    INVALID,
+    MISSING,
+    Rule,
+    Wrong,
+    a_port,
+    exactly_one,
+    forbids,
+    keys_are,
+    needs,
+    not_negative,
+    takes,
+    unique,
+    within,
+)
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json
+    from kservec.core.validity.field_rules import Check
+
+HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
+HOOKS = ("exec", "httpGet", "tcpSocket", "sleep")
+SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+PROBE_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
+RESTART_POLICIES = ("Always", "Never", "OnFailure")
+HIGHEST_ID = 2**31 - 1
+
+_is_field = re.compile(
+    r"metadata\.(name|namespace|uid|(labels|annotations)\['[^']+'\])|spec\.(nodeName|serviceAccountName)"
+    r"|status\.(hostIPs?|podIPs?)"
+).fullmatch
+_is_resource = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)").fullmatch
+_is_header = re.compile(r"[-A-Za-z0-9]+").fullmatch
+
+
+def is_resource_name(name: str) -> bool:
+    """Whether the text names a resource: a standard one, or one with a domain."""
+    return name in STANDARD or name.startswith("hugepages-") or ("/" in name and is_key(name))
+
+
+def whole(resources: Json) -> Iterator[Wrong]:
+    """Extended resources, GPUs among them, come in whole numbers."""
+    for name, quantity in (resources or {}).items():
+        if "/" in name and is_fraction(quantity):
+            yield Wrong(INVALID, f"is {quantity}, but must be a whole number", (name,))
+
+
+def is_fraction(quantity: Json) -> bool:
+    """Whether the quantity has a part below one. What is no quantity has none."""
+    try:
+        return parse_quantity(quantity).denominator != 1
+    except (ValueError, TypeError):
+        return False
+
+
+def each_not_negative(resources: Json) -> Iterator[Wrong]:
+    """No quantity of the map may be below zero."""
+    for name, quantity in (resources or {}).items():
+        for wrong in not_negative(quantity):
+            yield wrong._replace(at=(name,))
+
+
+def huge_pages(resources: Json) -> Iterator[Wrong]:
+    """Huge pages are memory that comes on top of other resources."""
+    names = {*(resources.get("limits") or ()), *(resources.get("requests") or ())}
+    if any(name.startswith("hugepages-") for name in names) and names.isdisjoint({"cpu", "memory"}):
+        yield Wrong(MISSING, "has huge pages, but neither cpu nor memory")
+
+
+def once(value: Json) -> Iterator[Wrong]:
+    """Liveness and startup count as restored by the first success."""
+    if value not in (0, 1):
+        yield Wrong(INVALID, f"is {value}, but must be 1 for this kind of probe")
+
+
+def escalation(context: Json) -> Iterator[Wrong]:
+    """What is privileged cannot be kept from escalating."""
+    if context.get("allowPrivilegeEscalation") is not False:
+        return
+    added = (context.get("capabilities") or {}).get("add") or ()
+    if context.get("privileged") or not {"CAP_SYS_ADMIN"}.isdisjoint(added):
+        message = "is not possible for a container that is privileged or has CAP_SYS_ADMIN"
+        yield Wrong(INVALID, message, ("allowPrivilegeEscalation",))
+
+
+def probe_rules(probe: str) -> Iterator[Rule]:
+    """The rules of one kind of probe."""
+    yield from (Rule(f"{probe}.{number}", within(0)) for number in PROBE_NUMBERS)
+    if probe == "readinessProbe":
+        yield Rule(probe, forbids("terminationGracePeriodSeconds", lambda _: True, "in a readiness probe"))
+    else:
+        yield Rule(f"{probe}.successThreshold", once)
+        yield Rule(f"{probe}.terminationGracePeriodSeconds", within(1))
+    yield Rule(f"{probe}.exec", needs("command"))
+    yield from handler_rules(probe)
+
+
+def handler_rules(owner: str) -> Iterator[Rule]:
+    """The rules of the handlers of a probe or a hook."""
+    yield from (Rule(f"{owner}.{handler}.port", a_port) for handler in ("httpGet", "tcpSocket", "grpc"))
+    yield Rule(f"{owner}.httpGet.httpHeaders[].name", takes(_is_header, "letters, digits and dashes"))
+
+
+def hook_rules(hook: str) -> Iterator[Rule]:
+    """The rules of one kind of lifecycle hook."""
+    yield Rule(f"lifecycle.{hook}", exactly_one(*HOOKS))
+    yield Rule(f"lifecycle.{hook}.exec", needs("command"))
+    yield from handler_rules(f"lifecycle.{hook}")
+
+
+def reference_rules(where: str) -> Iterator[Rule]:
+    """The rules of a variable that a key of a ConfigMap or Secret gives."""
+    yield Rule(where, needs("name", "key"))
+    yield Rule(f"{where}.name", A_SUBDOMAIN)
+    yield Rule(f"{where}.key", A_CONFIG_KEY)
+
+
+def one_per_kind(check: Check) -> Iterator[Rule]:
+    """A rule for limits and requests alike."""
+    return (Rule(f"resources.{kind}", check) for kind in ("limits", "requests"))
+
+
+CONTAINER_RULES: tuple[Rule, ...] = (
+    Rule("", needs("image")),
+    Rule("restartPolicy", takes(RESTART_POLICIES.__contains__, f"one of {', '.join(RESTART_POLICIES)}")),
+    Rule("env[].name", A_VARIABLE),
+    Rule("env[].valueFrom", exactly_one(*SOURCES)),
+    Rule(
+        "env[].valueFrom.fieldRef.fieldPath",
+        takes(_is_field, "a field of the pod such as metadata.name or metadata.labels['team']"),
+    ),
+    Rule("env[].valueFrom.resourceFieldRef.resource", takes(_is_resource, "such as limits.cpu or requests.memory")),
+    *reference_rules("env[].valueFrom.configMapKeyRef"),
+    *reference_rules("env[].valueFrom.secretKeyRef"),
+    Rule("envFrom[]", exactly_one("configMapRef", "secretRef")),
+    Rule("envFrom[].configMapRef", needs("name")),
+    Rule("envFrom[].configMapRef.name", A_SUBDOMAIN),
+    Rule("envFrom[].secretRef", needs("name")),
+    Rule("envFrom[].secretRef.name", A_SUBDOMAIN),
+    Rule("envFrom[].prefix", A_PREFIX),
+    Rule("ports[].containerPort", within(1, 65535)),
+    Rule("ports[].hostPort", within(0, 65535)),
+    *(rule for probe in PROBES for rule in probe_rules(probe)),
+    *(rule for hook in ("postStart", "preStop") for rule in hook_rules(hook)),
+    *one_per_kind(keys_are(is_resource_name, "cpu, memory, ephemeral-storage, hugepages-<size> or one with a domain")),
+    *one_per_kind(each_not_negative),
+    *one_per_kind(whole),
+    Rule("resources", huge_pages),
+    Rule("volumeMounts[]", needs("mountPath")),
+    Rule("volumeMounts[].subPath", A_PATH_BELOW),
+    Rule("volumeMounts[].subPathExpr", A_PATH_BELOW),
+    Rule("volumeMounts[]", forbids("subPathExpr", lambda mount: mount.get("subPath"), "beside subPath")),
+    Rule(
+        "volumeMounts[]",
+        forbids(
+            "recursiveReadOnly",
+            lambda mount: mount["recursiveReadOnly"] != "Disabled" and not mount.get("readOnly"),
+            "without readOnly: true",
+        ),
+    ),
+    Rule("securityContext.runAsUser", within(0, HIGHEST_ID)),
+    Rule("securityContext.runAsGroup", within(0, HIGHEST_ID)),
+    Rule("securityContext", escalation),
+    Rule("restartPolicyRules[].action", takes("Restart".__eq__, "Restart")),
+    Rule("resizePolicy", unique("resourceName")),
+    Rule("resizePolicy[].resourceName", takes(("cpu", "memory").__contains__, "cpu or memory")),
+)
+"""Rules of every container, init containers included."""
+
+
+REASON = "in an init container, unless its restartPolicy is Always"
+INIT_CONTAINER_RULES: tuple[Rule, ...] = tuple(
+    Rule("", forbids(name, lambda container: container.get("restartPolicy") != "Always", REASON))
+    for name in (*PROBES, "lifecycle")
+)
+"""Further rules of init containers: those that end have nothing to be probed and no hooks."""

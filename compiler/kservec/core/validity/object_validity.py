@@ -1,0 +1,146 @@
+"""What an API server checks of the objects around a pod in code, and no schema states.
+
+Kubernetes: pkg/apis/{apps,core}/validation/validation.go; Gateway API: the CRD of HTTPRoute
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.knative.annotations import service_annotation_faults
+from kservec.core.knative.validity import knative_faults
+from kservec.core.schemas.faults import Fault
+from kservec.core.schemas.object_meta import MAX_LABEL
+from kservec.core.validity.pod_validity import pod_faults
+from kservec.core.validity.volume_validity import claim_faults, volume_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kservec.core.tree import Json
+
+LONG_LABEL = Code(
+    "output/long-label",
+    Severity.ERROR,
+    "a generated label value is too long",
+    "KServe derives the label `app` from the name of the component: isvc.<service>-<component> may have 63 characters.",
+)
+LONG_SERVICE_NAME = Code(
+    "output/long-name",
+    Severity.ERROR,
+    "a generated name is too long",
+    "A Service is a DNS name: at most 63 characters, the component's suffix included. So is a revision of a Knative "
+    "service, with the hash of its content, and a tagged one, with the tag before it. Shorten the name of the service.",
+)
+UNNAMED_PORT = Code(
+    "output/unnamed-port",
+    Severity.ERROR,
+    "a Service with several ports, of which one has no name",
+    "The ports of the container that serves become those of its Service, with their names. A Service with more than "
+    "one port needs a name for each.",
+)
+ROLLOUT = Code(
+    "output/rollout-number",
+    Severity.ERROR,
+    "a rollout number that is no number and no percentage",
+    "maxSurge and maxUnavailable take a whole number, or a percentage as text; both 0 would stop every rollout.",
+)
+
+SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
+PERCENT = re.compile(r"[0-9]+%\Z").match
+
+
+def deployment_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server would refuse in a Deployment."""
+    template = body["spec"]["template"]
+    yield from template_faults(template)
+    yield from rollout_faults(body["spec"].get("strategy") or {})
+
+
+def daemon_set_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server would refuse in a DaemonSet."""
+    yield from template_faults(body["spec"]["template"])
+
+
+def template_faults(template: Json) -> Iterator[Fault]:
+    """Labels of the pods that are too long, and what is wrong with the pods themselves."""
+    for key, value in (template["metadata"].get("labels") or {}).items():
+        if len(value) > MAX_LABEL:
+            message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
+            yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
+    for fault in pod_faults(template["spec"]):
+        yield fault.below("spec", "template", "spec")
+
+
+def rollout_faults(strategy: Json) -> Iterator[Fault]:
+    """Rollout numbers that are text, or both zero."""
+    numbers = strategy.get("rollingUpdate") or {}
+    if numbers and strategy.get("type") == "Recreate":
+        message = "rollingUpdate is not possible with the type Recreate"
+        yield Fault(ROLLOUT, ("spec", "strategy", "rollingUpdate"), message, help="remove it")
+    unavailable = str(numbers.get("maxUnavailable", ""))
+    if PERCENT(unavailable) and int(unavailable.removesuffix("%")) > 100:
+        at = ("spec", "strategy", "rollingUpdate", "maxUnavailable")
+        yield Fault(ROLLOUT, at, f"maxUnavailable is {unavailable}", help="write 100% at most")
+    for key, value in sorted(numbers.items()):
+        if isinstance(value, str) and not PERCENT(value):
+            at = ("spec", "strategy", "rollingUpdate", key)
+            yield Fault(
+                ROLLOUT, at, f'{key} is the text "{value}"', help="write a number without quotes, or a percentage"
+            )
+    if {str(v).removesuffix("%") for v in numbers.values()} == {"0"} and len(numbers) > 1:
+        yield Fault(ROLLOUT, ("spec", "strategy"), "maxSurge and maxUnavailable are both 0", help="raise one of them")
+
+
+def service_faults(body: Json) -> Iterator[Fault]:
+    """A Service's name, which is stricter than others, and those of its ports."""
+    name = body["metadata"]["name"]
+    if not SERVICE_NAME(name):
+        yield Fault(
+            LONG_SERVICE_NAME, ("metadata", "name"), f"{name} is no valid name of a Service", help="shorten the name"
+        )
+    ports = body["spec"].get("ports") or ()
+    for port in ports if len(ports) > 1 else ():
+        if not port.get("name"):
+            message = f"port {port['port']} has no name, and is not the only one"
+            yield Fault(UNNAMED_PORT, ("spec", "ports", port["port"]), message, help="name the ports of the container")
+
+
+def knative_service_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server or Knative's webhook would refuse in a Knative service."""
+    yield from service_faults(body)
+    for fault in pod_faults(body["spec"]["template"]["spec"]):
+        yield fault.below("spec", "template", "spec")
+    yield from long_revision_names(body)
+    yield from knative_faults(body)
+    yield from service_annotation_faults(body)
+
+
+def long_revision_names(body: Json) -> Iterator[Fault]:
+    """The name of a revision, and the host names of tags, that have more characters than a DNS label may have."""
+    name = body["metadata"]["name"]
+    revision = body["spec"]["template"]["metadata"].get("name") or ""
+    hosts = [f"{target['tag']}-{name}" for target in body["spec"].get("traffic") or () if target.get("tag")]
+    for what, text in (("revision", revision), *(("the tag's host", host) for host in hosts)):
+        if len(text) > MAX_LABEL:
+            message = f"{what} {text} has more than {MAX_LABEL} characters"
+            yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help="shorten the name of the service")
+
+
+CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
+    ("apps/v1", "DaemonSet"): daemon_set_faults,
+    ("apps/v1", "Deployment"): deployment_faults,
+    ("v1", "PersistentVolume"): volume_faults,
+    ("v1", "PersistentVolumeClaim"): claim_faults,
+    ("v1", "Service"): service_faults,
+    ("serving.knative.dev/v1", "Service"): knative_service_faults,
+}
+
+
+def object_faults(api_version: str, kind: str, body: Json) -> Iterator[Fault]:
+    """Everything that code of an API server would refuse in an object, as far as it is known here."""
+    check = CHECKS.get((api_version, kind))
+    if check is not None:
+        yield from check(body)

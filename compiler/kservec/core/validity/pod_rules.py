@@ -1,0 +1,285 @@
+"""What an API server checks of a pod as a whole in code, and no schema states: the table.
+
+Kubernetes: pkg/apis/core/validation/validation.go, ValidatePodSpec
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kservec.core.schemas.object_meta import is_key
+from kservec.core.validity.container_rules import HIGHEST_ID, each_not_negative
+from kservec.core.validity.field_rules import (
+    A_KEY,
+    A_LABEL,
+    A_LABEL_VALUE,
+    A_SUBDOMAIN,
+    AN_ADDRESS,
+    INVALID,
+    MISSING,
+    Rule,
+    Wrong,
+    exactly_one,
+    forbids,
+    keys_are,
+    needs,
+    takes,
+    unique,
+    within,
+)
+
+if TYPE_CHECKING:
+    from kservec.core.tree import Json
+    from kservec.core.validity.field_rules import Check
+
+MOST_SERVERS = 3
+MOST_SEARCHES = 32
+SYSTEMS = ("linux", "windows")
+WITH_VALUES = frozenset({"In", "NotIn"})
+WITHOUT_VALUES = frozenset({"Exists", "DoesNotExist"})
+COMPARING = frozenset({"Gt", "Lt"})
+AFFINITY = "affinity.nodeAffinity"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+_is_sysctl = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?").fullmatch
+
+
+def label_values(labels: Json) -> Iterator[Wrong]:
+    """Every value of the map must be a label's."""
+    for key, value in labels.items():
+        yield from (wrong._replace(at=(key,)) for wrong in A_LABEL_VALUE(value))
+
+
+def name_resolution(pod: Json) -> Iterator[Wrong]:
+    """Without the cluster's name servers, others must be named."""
+    if pod.get("dnsPolicy") == "None" and not (pod.get("dnsConfig") or {}).get("nameservers"):
+        yield Wrong(MISSING, "None needs dnsConfig.nameservers", ("dnsPolicy",))
+
+
+def at_most(count: int) -> Check:
+    """The list must not be longer."""
+
+    def check(items: Json) -> Iterator[Wrong]:
+        if len(items) > count:
+            yield Wrong(INVALID, f"has {len(items)} items, but must have {count} at most")
+
+    return check
+
+
+def of_the_host(pod: Json) -> Iterator[Wrong]:
+    """What the pod shares with its host excludes what it keeps apart from it."""
+    if pod.get("hostUsers") is False:
+        for name in ("hostNetwork", "hostPID", "hostIPC"):
+            if pod.get(name):
+                yield Wrong(INVALID, "is not possible with hostUsers: false", (name,))
+    if pod.get("shareProcessNamespace") and pod.get("hostPID"):
+        yield Wrong(INVALID, "is not possible with hostPID: true", ("shareProcessNamespace",))
+
+
+def host_ports(pod: Json) -> Iterator[Wrong]:
+    """In the network of the host, ports are what they are there."""
+    if not pod.get("hostNetwork"):
+        return
+    for container in pod.get("containers") or ():
+        for port in container.get("ports") or ():
+            if port.get("hostPort") not in (None, 0, port["containerPort"]):
+                at = ("containers", container["name"], "ports", port["containerPort"], "hostPort")
+                yield Wrong(INVALID, f"is {port['hostPort']}, but must be containerPort in the host network", at)
+
+
+def claimed(pod: Json) -> Iterator[Wrong]:
+    """Containers may use the resource claims of their pod only."""
+    known = {claim.get("name") for claim in pod.get("resourceClaims") or ()}
+    for container in pod.get("containers") or ():
+        for claim in (container.get("resources") or {}).get("claims") or ():
+            if claim.get("name") not in known:
+                at = ("containers", container["name"], "resources", "claims")
+                yield Wrong(INVALID, f"names {claim.get('name')}, which is none of the pod's resourceClaims", at)
+
+
+def devices(pod: Json) -> Iterator[Wrong]:
+    """Devices are claims of the pod."""
+    claims = {v["name"] for v in pod.get("volumes") or () if v.get("persistentVolumeClaim") or v.get("ephemeral")}
+    for container in pod.get("containers") or ():
+        for device in container.get("volumeDevices") or ():
+            if device.get("name") not in claims:
+                at = ("containers", container["name"], "volumeDevices", device.get("devicePath", 0))
+                yield Wrong(INVALID, f"names {device.get('name')}, which is no volume of the pod with a claim", at)
+
+
+def pauses(pod: Json) -> Iterator[Wrong]:
+    """A hook may not sleep longer than the pod has to end."""
+    grace = pod.get("terminationGracePeriodSeconds")
+    grace = 30 if grace is None else grace
+    for container in pod.get("containers") or ():
+        for hook, handler in (container.get("lifecycle") or {}).items():
+            seconds = ((handler or {}).get("sleep") or {}).get("seconds")
+            if seconds is not None and not 0 <= seconds <= grace:
+                at = ("containers", container["name"], "lifecycle", hook, "sleep", "seconds")
+                yield Wrong(INVALID, f"is {seconds}, but must be 0 to terminationGracePeriodSeconds, {grace}", at)
+
+
+def processes(pod: Json) -> Iterator[Wrong]:
+    """The processes of a node are shown to pods with users of their own only."""
+    for container in pod.get("containers") or () if pod.get("hostUsers") is not False else ():
+        if (container.get("securityContext") or {}).get("procMount") == "Unmasked":
+            at = ("containers", container["name"], "securityContext", "procMount")
+            yield Wrong(INVALID, "is Unmasked, which is only possible with hostUsers: false", at)
+
+
+def is_pod_resource(name: str) -> bool:
+    """Whether resources of a pod as a whole can be of that name."""
+    return name in ("cpu", "memory") or name.startswith("hugepages-")
+
+
+def windows(pod: Json) -> Iterator[Wrong]:
+    """Settings of Windows need Windows."""
+    context = pod.get("securityContext") or {}
+    if (pod.get("os") or {}).get("name") == "linux" and context.get("windowsOptions"):
+        yield Wrong(INVALID, "is not possible with os linux", ("securityContext", "windowsOptions"))
+
+
+def toleration(value: Json) -> Iterator[Wrong]:
+    """Operator, key, value, effect and time of a toleration belong together."""
+    exists = value.get("operator") == "Exists"
+    if not value.get("key") and not exists:
+        yield Wrong(INVALID, "has no key: only the operator Exists does without")
+    if exists and value.get("value"):
+        yield Wrong(INVALID, "is not possible with the operator Exists", ("value",))
+    if value.get("tolerationSeconds") is not None and value.get("effect") != "NoExecute":
+        yield Wrong(INVALID, "is only possible with the effect NoExecute", ("tolerationSeconds",))
+
+
+def requirement(value: Json) -> Iterator[Wrong]:
+    """How many values an operator of a selector takes."""
+    operator, values = value.get("operator"), value.get("values") or ()
+    if operator in WITH_VALUES and not values:
+        yield Wrong(MISSING, f"has no values for the operator {operator}")
+    if operator in WITHOUT_VALUES and values:
+        yield Wrong(INVALID, f"is not possible with the operator {operator}", ("values",))
+    if operator in COMPARING and len(values) != 1:
+        yield Wrong(INVALID, f"has {len(values)} values, but the operator {operator} takes one")
+
+
+def node_field(value: Json) -> Iterator[Wrong]:
+    """Of the fields of a node, only its name can be asked for."""
+    if value.get("key") != "metadata.name":
+        yield Wrong(INVALID, f"is {value.get('key')}, but must be metadata.name", ("key",))
+
+
+def is_set_operator(operator: str) -> bool:
+    """Whether selectors of pods have the operator."""
+    return operator in WITH_VALUES | WITHOUT_VALUES
+
+
+def localhost(value: Json) -> Iterator[Wrong]:
+    """A profile of the node is named, and no other one is."""
+    is_local = value.get("type") == "Localhost"
+    if is_local and not value.get("localhostProfile"):
+        yield Wrong(MISSING, "has no localhostProfile for the type Localhost")
+    if not is_local and value.get("localhostProfile"):
+        yield Wrong(INVALID, "is only possible with the type Localhost", ("localhostProfile",))
+
+
+def term_rules(where: str) -> Iterator[Rule]:
+    """The rules of a term that selects nodes."""
+    yield Rule(f"{where}.matchExpressions[]", requirement)
+    yield Rule(f"{where}.matchExpressions[].key", A_KEY)
+    yield Rule(f"{where}.matchFields[]", node_field)
+
+
+def pod_term_rules(where: str) -> Iterator[Rule]:
+    """The rules of a term that selects pods."""
+    yield Rule(where, needs("topologyKey"))
+    yield Rule(f"{where}.topologyKey", A_KEY)
+    yield from selector_rules(f"{where}.labelSelector")
+    yield from selector_rules(f"{where}.namespaceSelector")
+
+
+def selector_rules(where: str) -> Iterator[Rule]:
+    """The rules of a selector of labels."""
+    yield Rule(f"{where}.matchLabels", keys_are(is_key, "a label key"))
+    yield Rule(f"{where}.matchLabels", label_values)
+    yield Rule(f"{where}.matchExpressions[]", requirement)
+    yield Rule(f"{where}.matchExpressions[].key", A_KEY)
+    yield Rule(f"{where}.matchExpressions[].operator", takes(is_set_operator, "one of In, NotIn, Exists, DoesNotExist"))
+
+
+def pod_affinity_rules(kind: str) -> Iterator[Rule]:
+    """The rules of affinity or anti-affinity to pods."""
+    yield from pod_term_rules(f"affinity.{kind}.{REQUIRED}[]")
+    yield Rule(f"affinity.{kind}.{PREFERRED}[].weight", within(1, 100))
+    yield from pod_term_rules(f"affinity.{kind}.{PREFERRED}[].podAffinityTerm")
+
+
+POD_RULES: tuple[Rule, ...] = (
+    Rule("", name_resolution),
+    Rule("", of_the_host),
+    Rule("", host_ports),
+    Rule("", claimed),
+    Rule("", devices),
+    Rule("", pauses),
+    Rule("", processes),
+    Rule("", windows),
+    Rule("dnsConfig.nameservers", at_most(MOST_SERVERS)),
+    Rule("dnsConfig.nameservers[]", AN_ADDRESS),
+    Rule("dnsConfig.searches", at_most(MOST_SEARCHES)),
+    Rule("dnsConfig.options[]", needs("name")),
+    Rule("hostAliases", unique("ip")),
+    Rule("hostAliases[].ip", AN_ADDRESS),
+    Rule("hostAliases[].hostnames[]", A_SUBDOMAIN),
+    Rule("hostname", A_LABEL),
+    Rule("subdomain", A_LABEL),
+    Rule("nodeName", A_SUBDOMAIN),
+    Rule("nodeSelector", keys_are(is_key, "a label key")),
+    Rule("nodeSelector", label_values),
+    Rule("serviceAccountName", A_SUBDOMAIN),
+    Rule("priorityClassName", A_SUBDOMAIN),
+    Rule("runtimeClassName", A_SUBDOMAIN),
+    Rule("overhead", each_not_negative),
+    Rule("resources.limits", keys_are(is_pod_resource, "cpu, memory or hugepages-<size>")),
+    Rule("resources.requests", keys_are(is_pod_resource, "cpu, memory or hugepages-<size>")),
+    Rule("readinessGates[].conditionType", A_KEY),
+    Rule("imagePullSecrets", unique("name")),
+    Rule("schedulingGates", unique("name")),
+    Rule("resourceClaims", unique("name")),
+    Rule("resourceClaims[]", exactly_one("resourceClaimName", "resourceClaimTemplateName")),
+    Rule("tolerations[]", toleration),
+    Rule("tolerations[].key", A_KEY),
+    Rule(f"{AFFINITY}.{REQUIRED}", needs("nodeSelectorTerms")),
+    *term_rules(f"{AFFINITY}.{REQUIRED}.nodeSelectorTerms[]"),
+    Rule(f"{AFFINITY}.{PREFERRED}[].weight", within(1, 100)),
+    *term_rules(f"{AFFINITY}.{PREFERRED}[].preference"),
+    *pod_affinity_rules("podAffinity"),
+    *pod_affinity_rules("podAntiAffinity"),
+    Rule("topologySpreadConstraints", unique("topologyKey", "whenUnsatisfiable")),
+    Rule("topologySpreadConstraints[]", needs("topologyKey")),
+    Rule("topologySpreadConstraints[].topologyKey", A_KEY),
+    Rule("topologySpreadConstraints[].maxSkew", within(1)),
+    Rule("topologySpreadConstraints[].minDomains", within(1)),
+    Rule(
+        "topologySpreadConstraints[]",
+        forbids("minDomains", lambda s: s.get("whenUnsatisfiable") != "DoNotSchedule", "with ScheduleAnyway"),
+    ),
+    Rule(
+        "topologySpreadConstraints[]",
+        forbids("matchLabelKeys", lambda s: s.get("labelSelector") is None, "without a labelSelector"),
+    ),
+    *selector_rules("topologySpreadConstraints[].labelSelector"),
+    Rule("securityContext.runAsUser", within(0, HIGHEST_ID)),
+    Rule("securityContext.runAsGroup", within(0, HIGHEST_ID)),
+    Rule("securityContext.fsGroup", within(0, HIGHEST_ID)),
+    Rule("securityContext.supplementalGroups[]", within(0, HIGHEST_ID)),
+    Rule("securityContext.seccompProfile", localhost),
+    Rule("securityContext.appArmorProfile", localhost),
+    Rule("securityContext.sysctls", unique("name")),
+    Rule(
+        "securityContext.sysctls[].name",
+        takes(_is_sysctl, "words of lower-case letters, digits, dashes and underscores, with dots between them"),
+    ),
+    Rule("os.name", takes(SYSTEMS.__contains__, f"one of {', '.join(SYSTEMS)}")),
+)
+"""Rules of a PodSpec, apart from those of its containers and volumes."""

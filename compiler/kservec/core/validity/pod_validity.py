@@ -1,0 +1,216 @@
+"""What an API server checks of a pod template in code, and no schema states.
+
+KServe has no such check: a merge can leave two handlers in a probe or two sources in a volume, and the Deployment is
+then refused in the cluster. Paths are below the PodSpec.
+Kubernetes: pkg/apis/core/validation/validation.go, ValidatePodTemplateSpec and what it calls
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.quantity import compare
+from kservec.core.schemas.faults import Fault
+from kservec.core.validity.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
+from kservec.core.validity.field_rules import NOT_EXACTLY_ONE, REPEATED, all_of, faults_of_rules
+from kservec.core.validity.pod_rules import POD_RULES
+from kservec.core.validity.volume_rules import VOLUME_RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kservec.core.tree import Json, Path
+
+K = TypeVar("K")
+
+NO_VOLUME = Code(
+    "pod/no-volume",
+    Severity.ERROR,
+    "a mount of a volume that the pod does not have",
+    "The name of a volume mount must be that of one of the pod's volumes.",
+)
+OVER_LIMIT = Code(
+    "pod/request-over-limit",
+    Severity.ERROR,
+    "a resource request that does not fit its limit",
+    "A request may not be larger than the limit, and for GPUs and other extended resources must equal it. The two are "
+    "merged one by one from runtime and service: set both.",
+)
+BAD_NAME = Code(
+    "pod/invalid-name",
+    Severity.ERROR,
+    "a name in a pod that the API server refuses",
+    "Containers and volumes are named with at most 63 lower-case letters, digits and dashes; ports with at most 15.",
+)
+NOT_SERVED = Code(
+    "pod/not-for-deployments",
+    Severity.ERROR,
+    "a pod setting that a Deployment cannot have",
+    "Pods of a Deployment restart always and have no deadline.",
+)
+
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
+PORT_NAME = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?\Z").match
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+POD_CHECK = all_of(POD_RULES)
+CHECKS = {
+    "containers": all_of(CONTAINER_RULES),
+    "initContainers": all_of((*CONTAINER_RULES, *INIT_CONTAINER_RULES)),
+    "volumes": all_of(VOLUME_RULES),
+}
+HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
+
+
+def pod_faults(pod: Json) -> Iterator[Fault]:
+    """Everything an API server would refuse in a Deployment's PodSpec, in the order of its fields."""
+    containers = [("containers", c) for c in pod.get("containers") or ()]
+    containers += [("initContainers", c) for c in pod.get("initContainers") or ()]
+    volumes = pod.get("volumes") or ()
+    yield from repeats([(field, c["name"]) for field, c in containers], "container")
+    yield from repeats([("volumes", v["name"]) for v in volumes], "volume")
+    for volume in volumes:
+        yield from volume_faults(volume)
+        yield from faults_of_rules(volume, CHECKS["volumes"], ("volumes", volume["name"]))
+    names = {v["name"] for v in volumes}
+    for field, container in containers:
+        for fault in container_faults(container, names):
+            yield fault.below(field, container["name"])
+        yield from faults_of_rules(container, CHECKS[field], (field, container["name"]))
+    yield from faults_of_rules(pod, POD_CHECK)
+    yield from deployment_faults(pod)
+
+
+def repeats(named: Iterable[tuple[str, str]], noun: str) -> Iterator[Fault]:
+    """A fault for every name that occurs twice, at its second place."""
+    seen: set[str] = set()
+    for field, name in named:
+        if name in seen:
+            yield Fault(REPEATED, (field, name), f"two {noun}s are named {name}", help=f"rename one {noun}")
+        seen.add(name)
+        if not LABEL(name):
+            yield Fault(
+                BAD_NAME, (field, name), f"{noun} name {name!r} is not valid", help="use a-z, 0-9 and -, 63 at most"
+            )
+
+
+def volume_faults(volume: Json) -> Iterator[Fault]:
+    """Whether a volume has exactly one source."""
+    sources = sorted(k for k, v in volume.items() if k != "name" and v is not None)
+    if len(sources) == 1:
+        return
+    name = volume["name"]
+    found = f"two sources, {' and '.join(sources)}" if sources else "no source"
+    yield Fault(NOT_EXACTLY_ONE, ("volumes", name), f"volume {name} has {found}", help="leave one source")
+
+
+def container_faults(container: Json, volumes: set[str]) -> Iterator[Fault]:
+    """Everything wrong with one container; paths are below it."""
+    for check in CONTAINER_CHECKS:
+        yield from check(container)
+    yield from mount_faults(container, volumes)
+
+
+def mount_faults(container: Json, volumes: set[str]) -> Iterator[Fault]:
+    """Mounts of volumes that are not there, and two at one path."""
+    mounts = container.get("volumeMounts") or ()
+    for mount in mounts:
+        if mount["name"] not in volumes:
+            message = f"container {container['name']} mounts volume {mount['name']}, which the pod does not have"
+            yield Fault(
+                NO_VOLUME, ("volumeMounts", mount["mountPath"], "name"), message, help="add the volume to the pod"
+            )
+    for path in doubles(m["mountPath"] for m in mounts):
+        message = f"container {container['name']} has two mounts at {path}"
+        yield Fault(REPEATED, ("volumeMounts", path), message, help="mount one of them elsewhere")
+
+
+def doubles(keys: Iterable[K]) -> list[K]:
+    """The keys that occur more than once."""
+    listed = list(keys)
+    if len(set(listed)) == len(listed):
+        return []
+    return [key for key, count in Counter(listed).items() if count > 1]
+
+
+def variable_faults(container: Json) -> Iterator[Fault]:
+    """Variables with both a value and a source, and two of one name."""
+    env = container.get("env") or ()
+    for entry in env:
+        if entry.get("value") and entry.get("valueFrom"):
+            message = f"variable {entry['name']} of container {container['name']} has both value and valueFrom"
+            yield Fault(NOT_EXACTLY_ONE, ("env", entry["name"]), message, help="leave one of the two")
+    for name in doubles(e["name"] for e in env):
+        message = f"container {container['name']} has variable {name} twice"
+        yield Fault(REPEATED, ("env", name), message, help="leave one of the two")
+
+
+def port_faults(container: Json) -> Iterator[Fault]:
+    """Ports with one number and protocol, or one name, and names that are too long."""
+    ports = container.get("ports") or ()
+    for number, protocol in doubles((p["containerPort"], p.get("protocol") or "TCP") for p in ports):
+        message = f"container {container['name']} has port {number}/{protocol} twice"
+        yield Fault(REPEATED, ("ports", number), message, help="leave one of the two")
+    for name in doubles(p["name"] for p in ports if p.get("name")):
+        message = f"container {container['name']} has two ports named {name}"
+        yield Fault(REPEATED, ("ports",), message, help="rename one of them")
+    for port in ports:
+        name = port.get("name") or ""
+        if name and not PORT_NAME(name):
+            message = f"port name {name!r} of container {container['name']} is not valid"
+            yield Fault(
+                BAD_NAME, ("ports", port["containerPort"], "name"), message, help="use a-z, 0-9 and -, 15 at most"
+            )
+
+
+def resource_faults(container: Json) -> Iterator[Fault]:
+    """Requests over their limits; extended resources whose request is not their limit."""
+    resources = container.get("resources") or {}
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for name, request in requests.items():
+        limit = limits.get(name)
+        extended = "/" in name and not name.startswith("kubernetes.io/")
+        if limit is None and not extended:
+            continue
+        if limit is not None and compare(request, limit) <= 0 and not (extended and compare(request, limit)):
+            continue
+        wrong = f"is not its limit, {limit}" if extended else f"is over its limit, {limit}"
+        message = f"container {container['name']} requests {request} of {name}, which {wrong}"
+        related = ((("resources", "limits", name), "the limit is set here"),) if limit is not None else ()
+        remedy = f"set both requests and limits of {name}"
+        yield Fault(OVER_LIMIT, ("resources", "requests", name), message, help=remedy, related=related)
+
+
+def probe_faults(container: Json) -> Iterator[Fault]:
+    """Probes without exactly one handler, or whose handler has no port."""
+    for kind in PROBES:
+        probe = container.get(kind)
+        if probe is None:
+            continue
+        handlers = [h for h in HANDLERS if probe.get(h) is not None]
+        message = f"{kind} of container {container['name']} has {' and '.join(handlers) or 'no handler'}"
+        if len(handlers) != 1:
+            yield Fault(NOT_EXACTLY_ONE, (kind,), message, help=f"give one of {', '.join(HANDLERS)}")
+        elif handlers[0] != "exec" and probe[handlers[0]].get("port") is None:
+            yield Fault(NOT_EXACTLY_ONE, (kind, handlers[0]), f"{message} without a port", help="give a port")
+
+
+CONTAINER_CHECKS: tuple[Callable[[Json], Iterator[Fault]], ...] = (
+    variable_faults,
+    port_faults,
+    resource_faults,
+    probe_faults,
+)
+
+
+def deployment_faults(pod: Json) -> Iterator[Fault]:
+    """Settings that pods of a Deployment cannot have."""
+    policy = pod.get("restartPolicy") or "Always"
+    if policy != "Always":
+        yield Fault(NOT_SERVED, ("restartPolicy",), f"restartPolicy {policy} is not possible here", help="remove it")
+    if pod.get("activeDeadlineSeconds") is not None:
+        message = "activeDeadlineSeconds is not possible for a service that runs on"
+        path: Path = ("activeDeadlineSeconds",)
+        yield Fault(NOT_SERVED, path, message, help="remove it")

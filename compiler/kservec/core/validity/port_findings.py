@@ -1,0 +1,103 @@
+"""Ports of a pod that cannot work out: two containers at one, or a server that listens at another than is asked.
+
+Decides from what containers list and are told alone: what an image does by itself cannot be seen. Must not know which
+Services and routes lead to the pod.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.names import DEFAULT_PORT, KSERVE_CONTAINER, TRANSFORMER_CONTAINER
+from kservec.core.pods.containers import find, first_port, serving_container
+from kservec.core.records import evolve
+from kservec.core.serving.arguments import options
+from kservec.core.unit import finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.tree import Json, Tree
+    from kservec.core.unit import Component, Unit
+
+TAKEN = Code(
+    "pod/port-taken",
+    Severity.ERROR,
+    "two containers of a pod at one port",
+    "The containers of a pod share one network: only one of them can listen at a port, and the other does not start.",
+)
+ASSUMED = Code(
+    "pod/port-assumed",
+    Severity.WARNING,
+    "a container that is taken to listen at the port of another",
+    "KServe takes a container that lists no port to listen at 8080, and asks there whether it is ready. In this pod "
+    "that is the port of another container, so the answer is about that one.",
+)
+ELSEWHERE = Code(
+    "pod/port-elsewhere",
+    Severity.WARNING,
+    "requests go to a port that the server is not told to listen at",
+    "Services and readiness probes use the first port that the container lists, or 8080. Arguments that choose another "
+    "port do not change that: list the port, too.",
+)
+HTTP_OPTIONS = (
+    "--http_port", "--http-port", "--port", "--rest_port", "--rest-port", "--rest_api_port", "--rest-api-port",
+)  # fmt: skip
+GRPC_OPTIONS = ("--grpc_port", "--grpc-port")
+
+
+def port_findings(unit: Unit, component: Component) -> Iterator[Diagnostic]:
+    """What is wrong with the ports of a component's pod."""
+    yield from taken_ports(unit, component.pod)
+    yield from assumed_port(unit, component.pod)
+    yield from told_elsewhere(unit, component)
+
+
+def taken_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
+    """Errors about ports that two containers list."""
+    holders: dict[tuple[int, str], tuple[str, int]] = {}
+    for container in pod.value["containers"]:
+        for i, port in enumerate(container.get("ports") or ()):
+            key = (port["containerPort"], port.get("protocol") or "TCP")
+            name, first = holders.setdefault(key, (container["name"], i))
+            if name == container["name"]:
+                continue
+            span, there = (pod.span(("containers", n, "ports", k)) for n, k in ((container["name"], i), (name, first)))
+            message = f"the containers {name} and {container['name']} both list port {key[0]}"
+            found = finding(unit, TAKEN, message, span, "give one of them another port")
+            yield evolve(found, related=((there, f"the port of {name}"),) if there is not None else ())
+
+
+def assumed_port(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
+    """The warning about a predictor and the transformer beside it, if one is taken to listen at the other's port."""
+    server, transformer = (find(pod.value["containers"], n) for n in (KSERVE_CONTAINER, TRANSFORMER_CONTAINER))
+    if server is None or transformer is None or first_port(server) != first_port(transformer):
+        return
+    silent = [c["name"] for c in (server, transformer) if not c.get("ports")]
+    if silent:
+        names = "neither container lists a port" if len(silent) == 2 else f"{silent[0]} lists no port"
+        message = f"{names}, so {KSERVE_CONTAINER} and {TRANSFORMER_CONTAINER} are both asked at {DEFAULT_PORT}"
+        span = pod.span(("containers", silent[0]))
+        yield finding(unit, ASSUMED, message, span, "list the port of each container under its ports")
+
+
+def told_elsewhere(unit: Unit, component: Component) -> Iterator[Diagnostic]:
+    """The warning about a server whose arguments name ports of which none is the one that requests go to."""
+    container = serving_container(component.pod.value)
+    told = told_ports(container)
+    http = [option for option in HTTP_OPTIONS if option in told]
+    target = first_port(container)
+    if not http or str(target) in {port for port, _ in told.values()}:
+        return
+    port, i = told[http[0]]
+    message = f"requests and probes go to port {target} of {container['name']}, and {http[0]} has it listen at {port}"
+    span = component.pod.span(("containers", container["name"], "args", i))
+    yield finding(unit, ELSEWHERE, message, span, f"list the port: ports: [{{containerPort: {port}}}]")
+
+
+def told_ports(container: Json) -> dict[str, tuple[str, int]]:
+    """The options of a container's arguments that name ports: the port, and the number of the argument."""
+    told = options(container.get("args") or ())
+    return {name: told[name] for name in (*HTTP_OPTIONS, *GRPC_OPTIONS) if name in told and told[name][0].isdecimal()}
