@@ -160,7 +160,7 @@ class RouterApp:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         limit = _shorter(plan.timeouts.answer, _expected_seconds(headers))
         deadline = asyncio.get_running_loop().time() + limit if limit else 0.0
-        lines, others = self._propagation.lines(headers)
+        lines = self._propagation.lines(headers)
         retries = self._retries if self._retries and _has(headers, b"idempotency-key") else 0
         stream_from = self.settings.stream_from if plan.root.streams and not retries else None
         try:
@@ -170,8 +170,8 @@ class RouterApp:
                 if isinstance(body, Reply):
                     return body
                 exchange.body = body
-                payload = Payload(body, lines, True, _value(headers, b"content-encoding"))
-                context = Context(trace=exchange.trace, others=others, deadline=deadline, retries=retries)
+                payload = Payload(body, lines.request, True, _value(headers, b"content-encoding"))
+                context = Context(trace=exchange.trace, lines=lines, deadline=deadline, retries=retries)
                 return await executor.run(payload, context)
         except TimeoutError:
             return failure(504, f"there was no answer within {limit:g} seconds")

@@ -13,7 +13,6 @@ import time
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 from kservec_router.bodies import (
@@ -29,7 +28,7 @@ from kservec_router.gjson import Condition
 from kservec_router.messages import JSON_TYPE, Body, Call, Outgoing, Reply, failure
 from kservec_router.meters import Meter, Meters
 from kservec_router.plan import Kind, Node, Plan, Step
-from kservec_router.propagation import content_type_line
+from kservec_router.propagation import Lines
 from kservec_router.tracing import Recorder, Span, Trace, new_span_id
 
 NO_MATCH = "None of the routes matched with the switch condition"
@@ -49,10 +48,10 @@ class Payload(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """What the calls of one request share. `deadline` is loop time (0: none), `others` header lines for all steps."""
+    """What the calls of one request share. `deadline` is loop time (0: none)."""
 
     trace: Trace
-    others: bytes
+    lines: Lines
     deadline: float
     retries: int
 
@@ -109,7 +108,7 @@ class Executor:
                 verdict = await self._judge(step.condition, reply)
                 if verdict is not None:
                     return verdict
-            given = self._input(step, payload, reply)
+            given = self._input(step, payload, reply, context)
             if isinstance(given, Reply):
                 return given
             reply = await self._visit(step, given, context, is_tail and place == last)
@@ -169,7 +168,7 @@ class Executor:
             return failure(500, "invalid response")
         return None if holds else Reply(200, reply.headers, reply.body)
 
-    def _input(self, step: Step, payload: Payload, reply: Reply) -> Payload | Reply:
+    def _input(self, step: Step, payload: Payload, reply: Reply, context: Context) -> Payload | Reply:
         """What a step of a Sequence gets: the input of the Sequence or the reply before it, or a part of that."""
         if step.takes_response:
             body = decoded_reply(reply.body, reply.header(b"content-encoding"), self._body_limit)
@@ -177,7 +176,7 @@ class Executor:
                 body = part_of(body, step.part)
             if body is None:
                 return failure(500, f"there is no {step.part.decode() or 'readable body'} in the response")
-            payload = Payload(body, content_type_line(reply.headers), False)
+            payload = Payload(body, context.lines.for_reply(reply.headers), False)
         if step.maps_predictions and isinstance(payload.body, bytes):
             return payload._replace(body=mapped_predictions(payload.body))
         return payload
@@ -269,21 +268,29 @@ async def _measured(meter: Meter, work: Awaitable[Reply]) -> Reply:
 
 
 async def _all_or_hard_failure(steps: tuple[Step, ...], branches: list[asyncio.Task[Reply]]) -> None:
-    """Wait until all branches are done, or one that others depend on has failed."""
+    """Wait until all branches are done, or it is certain which failed Hard step is the answer: the first in the graph."""
     over = asyncio.get_running_loop().create_future()
-    left = len(branches)
+    hard = [branch for step, branch in zip(steps, branches, strict=True) if step.hard]
 
-    def done(branch: asyncio.Task[Reply], hard: bool) -> None:
-        nonlocal left
-        left -= 1
+    def done(branch: asyncio.Task[Reply]) -> None:
         if over.done() or branch.cancelled():
             return
-        if branch.exception() is not None or not left or (hard and not branch.result().is_success):
+        if branch.exception() is not None or _is_decided(hard) or all(one.done() for one in branches):
             over.set_result(None)
 
-    for step, branch in zip(steps, branches, strict=True):
-        branch.add_done_callback(partial(done, hard=step.hard))
+    for branch in branches:
+        branch.add_done_callback(done)
     await over
+
+
+def _is_decided(hard: list[asyncio.Task[Reply]]) -> bool:
+    """Whether a Hard step has failed and none before it is still under way."""
+    for branch in hard:
+        if not branch.done():
+            return False
+        if branch.exception() is None and not branch.result().is_success:
+            return True
+    return False
 
 
 async def _apart(body: bytes, look: Callable[..., Any], *arguments: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from kservec_router.messages import Headers
 
@@ -48,6 +49,24 @@ def compile_pattern(text: str) -> re.Pattern[str] | None:
         return None
 
 
+class Lines(NamedTuple):
+    """Header lines for the services: `request` go with the client's body, `others` with every other one.
+
+    `is_typed`: the client's content type is among `others`, as a pattern says.
+    """
+
+    request: bytes
+    others: bytes
+    is_typed: bool
+
+    def for_reply(self, headers: Headers) -> bytes:
+        """The lines that go with the body of a reply. What it calls plain text is sent as JSON, as KServe does."""
+        if self.is_typed:
+            return self.others
+        kind = next((value for name, value in headers if name == b"content-type"), b"text/plain")
+        return self.others + (_JSON_LINE if kind.startswith(b"text/plain") else b"content-type: %b\r\n" % kind)
+
+
 class Propagation:
     """Patterns for names of headers; what was decided about a name is remembered."""
 
@@ -62,8 +81,8 @@ class Propagation:
             else:
                 self._patterns.append(pattern)
 
-    def lines(self, headers: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-        """Header lines for steps that get the client's body, and for steps that get another one.
+    def lines(self, headers: Iterable[tuple[bytes, bytes]]) -> Lines:
+        """The header lines that go on from a request with these headers.
 
         The client's content type and coding go with its body. What `curl` calls a form when nobody says otherwise is
         sent as JSON, as KServe's router sends everything.
@@ -81,9 +100,9 @@ class Propagation:
         dropped = {name.strip() for name in nominated.split(b",")} if nominated else ()
         others = b"".join(line for name, line in named if name not in dropped)
         if kind and self._patterns and self.passes(b"content-type"):
-            return others + coding, others
+            return Lines(others + coding, others, True)
         given = _JSON_LINE if not kind or kind.lower().startswith(_FORM) else b"content-type: %b\r\n" % kind
-        return others + coding + given, others
+        return Lines(others + coding + given, others, False)
 
     def passes(self, name: bytes) -> bool:
         """Whether a header of this name (in lower case) goes on to the services."""
@@ -100,14 +119,6 @@ class Propagation:
             if len(self._decided) < _REMEMBERED:
                 self._decided[name] = start
         return start
-
-
-def content_type_line(headers: Headers) -> bytes:
-    """The content type of a reply as a header line of the next request; JSON when it has none."""
-    for name, value in headers:
-        if name == b"content-type":
-            return b"content-type: %b\r\n" % value
-    return _JSON_LINE
 
 
 def end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:

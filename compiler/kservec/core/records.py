@@ -87,10 +87,11 @@ def evolve(record: R, /, **changes: Any) -> R:
     fields, state = cls.__fields__, record.__dict__
     if len(state) != len(fields):  # cached properties belong to the old values
         state = {name: state[name] for name in fields}
-    copy = object.__new__(cls)
-    copy.__dict__.update(state, **changes)
-    if len(copy.__dict__) != len(fields):
+    changed = {**state, **changes}
+    if len(changed) != len(fields):
         raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(changes.keys() - set(fields)))}")
+    copy = object.__new__(cls)
+    object.__setattr__(copy, "__dict__", changed)
     return copy  # type: ignore[no-any-return]
 
 

@@ -84,8 +84,11 @@ def file_name(ref: ObjectRef) -> str:
 
 
 def folder_kustomizations(paths: Iterable[str]) -> dict[str, bytes]:
-    """A kustomization for every folder, listing its files and the folders below it, sorted."""
-    listed: dict[str, set[str]] = {}
+    """A kustomization for every folder, listing its files and the folders below it, sorted.
+
+    The top has one even if nothing is below it: kustomize then fails, where a bare folder would look like success.
+    """
+    listed: dict[str, set[str]] = {"": set()}
     for path in paths:
         parts = path.split("/")
         for depth, name in enumerate(parts):

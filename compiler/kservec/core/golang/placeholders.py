@@ -114,7 +114,10 @@ def fill_metadata(value: Json, metadata: Json) -> Json:
 
 def missing_values(container: Json, metadata: Json) -> Iterator[tuple[Path, str]]:
     """The path of each text that asks for a label or annotation which the metadata lacks, and what it asks for."""
-    for path, text in _texts(container, ()) if _asked.search(repr(container)) else ():
+    written = repr(container)
+    if ".Labels" not in written and ".Annotations" not in written:
+        return
+    for path, text in _texts(container, ()):
         for found in _asked.finditer(text):
             kind, key = (found[1], found[2]) if found[1] else (found[3], found[4] or found[5] or "")
             if key not in (metadata.get(kind.lower()) or {}):

@@ -35,9 +35,16 @@ MISSING_NAME = Code(
 INVALID_NAME = Code(
     "metadata/invalid-name",
     Severity.ERROR,
-    "a name or namespace that the API server refuses",
-    "metadata.name takes lower-case letters, digits, dashes and dots, at most 253 characters; metadata.namespace the "
-    "same without dots, at most 63. Both begin and end with a letter or digit.",
+    "a name that the API server refuses",
+    "metadata.name takes lower-case letters, digits, dashes and dots, at most 253 characters, and begins and ends with "
+    "a letter or digit.",
+)
+INVALID_NAMESPACE = Code(
+    "metadata/invalid-namespace",
+    Severity.ERROR,
+    "a namespace that the API server refuses",
+    "metadata.namespace takes lower-case letters, digits and dashes, at most 63 characters. Something like `$NAMESPACE` "
+    "or `<your-namespace>` is a place-holder that was not filled in.",
 )
 INVALID_KEY = Code(
     "metadata/invalid-key",
@@ -84,7 +91,7 @@ def metadata_faults(metadata: Json, path: Path = ("metadata",), *, takes_any_nam
     namespace = metadata.get("namespace")
     if isinstance(namespace, str) and namespace and not is_label_name(namespace):
         hint = "lower-case letters, digits and dashes, a letter or digit at both ends, at most 63"
-        faults.append(_malformed(INVALID_NAME, (*path, "namespace"), namespace, hint))
+        faults.append(_malformed(INVALID_NAMESPACE, (*path, "namespace"), namespace, hint))
     return faults + label_faults(metadata, path)
 
 
