@@ -656,9 +656,7 @@ def test_defaults_leave_nonsense_alone(key: tuple[str, str]) -> None:
 
 def test_defaults_that_are_written_out() -> None:
     """Custom resources get every default but replicas; of built-in kinds only ports get their protocol."""
-    group = SCHEMAS.as_stored(
-        {"spec": {"leaderWorkerTemplate": {}}}, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"
-    )
+    group = SCHEMAS.as_stored({"spec": {"leaderWorkerTemplate": {}}}, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
     assert group["spec"]["startupPolicy"] == "LeaderCreated"
     assert group["spec"]["leaderWorkerTemplate"]["size"] == 1
     assert "replicas" not in group["spec"]

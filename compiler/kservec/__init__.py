@@ -22,11 +22,11 @@ __all__ = ["Compilation", "File", "Target", "__version__", "compile_files", "com
 def __getattr__(name: str) -> object:
     """Import the library when it is first used, so that `kservec --version` need not."""
     if name == "File":
-        from kservec.io.reading import File
+        from kservec.io.reading import File  # noqa: PLC0415 - see above
 
         return File
     if name in __all__:
-        from kservec import api
+        from kservec import api  # noqa: PLC0415 - see above
 
         return getattr(api, name)
     raise AttributeError(f"module 'kservec' has no attribute {name!r}")

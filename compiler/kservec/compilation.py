@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from kservec.core.registry import Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
-    from kservec.core.unit import Source, Step, Unit
+    from kservec.core.unit import Source, Unit
 
 NAME = ("metadata", "name")
+TOGETHER = 16
+"""Units that are compiled together: enough to be fast, and few enough to hardly take memory."""
 
 
 class Rendered(NamedTuple):
@@ -80,14 +82,14 @@ def compile_documents(
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     found = [*inputs.findings, *front.diagnostics]
     output = Output()
-    # A unit is written out and dropped before the next is compiled: what is kept of a service is its text.
+    # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
     env, waiting, total, context = front.env, deque(front.units), len(front.units), front.context
     del front
     while waiting:
-        step = compile_unit(waiting.popleft(), env)
-        found += step.diagnostics
-        if not has_errors(step.diagnostics):
-            found += output.add(step.unit, env)
+        for step in run(next_units(waiting), env):
+            found += step.diagnostics
+            if not has_errors(step.diagnostics):
+                found += output.add(step.unit, env)
         each(total - len(waiting), total)
     ordered = in_order((*found, *output.declared(context, schemas)))
     if has_errors(ordered):
@@ -96,13 +98,12 @@ def compile_documents(
     return Result(objects=objects, diagnostics=ordered, urls=output.urls)
 
 
-def compile_unit(unit: Unit, env: Env) -> Step:
-    """Take a unit through its passes; what a bug raises says which unit it was."""
-    try:
-        return run(unit, env)
-    except Exception as error:
-        error.add_note(f"compiling {unit.ref}")
-        raise
+def next_units(waiting: deque[Unit]) -> list[Unit]:
+    """The units that are compiled together next, all of one kind; they are taken away from those that wait."""
+    units = [waiting.popleft()]
+    while waiting and len(units) < TOGETHER and waiting[0].ref.kind == units[0].ref.kind:
+        units.append(waiting.popleft())
+    return units
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

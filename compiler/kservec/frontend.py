@@ -52,7 +52,7 @@ NO_GRAPHS = Code(
     "inferencegraph/not-implemented",
     Severity.ERROR,
     "an InferenceGraph cannot be compiled yet",
-    "This version of kservec compiles InferenceServices. Leave the graph out of the input until a later one compiles it.",
+    "This version of kservec compiles InferenceServices. Leave the graph out of the input until a later one can.",
 )
 NO_LLMS = Code(
     "llminferenceservice/not-implemented",

@@ -21,6 +21,7 @@ from kservec_router.execute import Means
 from kservec_router.meters import Meters
 from kservec_router.plan import Plan, compile_plan
 from kservec_router.reload import watch_file
+from kservec_router.router import Router
 from kservec_router.server import make_server
 from kservec_router.settings import Settings, parse_arguments
 from kservec_router.tracing import Recorder
@@ -76,7 +77,7 @@ def serve(plan: Plan, settings: Settings) -> None:
         body_limit=settings.body_limit,
         backoff_seconds=settings.backoff_seconds,
     )
-    router = RouterApp(plan, means, settings)
+    router = Router(plan, means, settings)
     router.on_origins = client.allow
 
     @contextlib.asynccontextmanager
@@ -90,11 +91,10 @@ def serve(plan: Plan, settings: Settings) -> None:
         client.close()
         router.journal.flush()
 
-    router.admin = router.make_admin(lifespan)
     for note in plan.notes:
         router.journal.say("warning", note)
     router.journal.say("info", "serving", port=settings.port, hosts=sorted({t.origin.host for t in plan.targets}))
-    make_server(router).run()
+    make_server(RouterApp(router, lifespan)).run()
 
 
 def client_limits(settings: Settings, plan: Plan) -> ClientLimits:
@@ -110,7 +110,7 @@ def client_limits(settings: Settings, plan: Plan) -> ClientLimits:
     )
 
 
-async def _watch(router: RouterApp) -> None:
+async def _watch(router: Router) -> None:
     """Follow the graph's file. A graph that cannot be served is refused, and the one before it goes on."""
     settings = router.settings
 

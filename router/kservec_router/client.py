@@ -41,7 +41,7 @@ class Client:
         self._pools: dict[Origin, _Pool] = {}
         self._busy: dict[Connection, None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._ticks_fast = False
+        self._due = 0.0
         self._next_look_at_idle = 0.0
         self._tls: ssl.SSLContext | None = None
 
@@ -93,7 +93,7 @@ class Client:
     async def _exchange(self, connection: Connection, outgoing: Outgoing, deadline: float) -> Reply:
         outcome = connection.exchange(outgoing, deadline)
         self._busy[connection] = None
-        if deadline and not self._ticks_fast:
+        if 0 < deadline < self._due - _TICK_SECONDS:
             self._tick()
         try:
             if isinstance(outgoing.body, bytes):
@@ -114,19 +114,20 @@ class Client:
             outgoing.body.close()
 
     def _tick(self) -> None:
-        """Look after deadlines, of calls and of connections that nobody uses."""
+        """Look after deadlines, of calls and of connections that nobody uses; come back when the next one is due."""
         loop = asyncio.get_running_loop()
         now = loop.time()
-        for connection in [c for c in self._busy if c.deadline and c.deadline < now]:
+        for connection in [c for c in self._busy if 0 < c.deadline <= now]:
             connection.fail("the time limit is exceeded", 504)
         if now >= self._next_look_at_idle:
             self._next_look_at_idle = now + _SLOW_TICK_SECONDS
             for pool in self._pools.values():
                 pool.close_idle(now)
-        self._ticks_fast = any(connection.deadline for connection in self._busy)
+        soonest = min((c.deadline for c in self._busy if c.deadline), default=now + _SLOW_TICK_SECONDS)
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = loop.call_later(_TICK_SECONDS if self._ticks_fast else _SLOW_TICK_SECONDS, self._tick)
+        self._due = now + min(max(soonest - now, _TICK_SECONDS), _SLOW_TICK_SECONDS)
+        self._timer = loop.call_at(self._due, self._tick)
 
     def over(self, connection: Connection) -> None:
         """Forget about a connection's deadline."""

@@ -26,7 +26,7 @@ from kservec_router.bodies import (
 )
 from kservec_router.gjson import Condition
 from kservec_router.messages import JSON_TYPE, Body, Call, Outgoing, Reply, failure
-from kservec_router.meters import Meter, Meters
+from kservec_router.meters import Meters
 from kservec_router.plan import Kind, Node, Plan, Step
 from kservec_router.propagation import Lines
 from kservec_router.tracing import Recorder, Span, Trace, new_span_id
@@ -35,6 +35,7 @@ NO_MATCH = "None of the routes matched with the switch condition"
 LARGE_BODY = 1 << 20
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 CLIENT_LEFT = 499
+INVALID_RESPONSE = failure(500, "invalid response")
 
 
 class Payload(NamedTuple):
@@ -73,6 +74,7 @@ class Executor:
 
     def __init__(self, plan: Plan, means: Means) -> None:
         self.plan = plan
+        self.answer_seconds = plan.timeouts.answer
         self._call, self._chance, self._recorder = means.call, means.chance, means.recorder
         self._body_limit, self._backoff_seconds = means.body_limit, means.backoff_seconds
         meters = means.meters
@@ -94,14 +96,21 @@ class Executor:
         return await self._run_node(self.plan.root, payload, context, True)
 
     async def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        work = self._runners[node.kind](node, payload, context, is_tail)
-        return await _measured(self._node_meters[node.name], work)
+        meter, begin, status = self._node_meters[node.name], time.perf_counter(), CLIENT_LEFT
+        meter.in_flight += 1
+        try:
+            reply = await self._runners[node.kind](node, payload, context, is_tail)
+            status = reply.status
+            return reply
+        finally:
+            meter.in_flight -= 1
+            meter.observe(status, time.perf_counter() - begin)
 
     # Nodes. `is_tail`: the reply goes to the client as it is, so it may be passed on while it arrives.
 
     async def run_sequence(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """Steps one after the other; a Hard failure, or a condition that does not hold, ends it."""
-        reply = failure(500, "invalid response")
+        reply = INVALID_RESPONSE
         last = len(node.steps) - 1
         for place, step in enumerate(node.steps):
             if step.condition is not None:
@@ -165,7 +174,7 @@ class Executor:
         body = decoded_reply(reply.body, reply.header(b"content-encoding"), self._body_limit)
         holds = None if body is None else await _apart(body, has_match, condition, body)
         if holds is None:
-            return failure(500, "invalid response")
+            return INVALID_RESPONSE
         return None if holds else Reply(200, reply.headers, reply.body)
 
     def _input(self, step: Step, payload: Payload, reply: Reply, context: Context) -> Payload | Reply:
@@ -228,47 +237,40 @@ class Executor:
                     _discard(call.result(), chosen)
 
     async def _call_once(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        """One call, measured, with a span of its own."""
+        """One call, measured, with a span of its own. A call that is given up counts as one whose client left."""
         assert step.target is not None
-        span_id = new_span_id(self._chance)
-        seconds = step.policy.timeout_seconds or self.plan.timeouts.client
-        lines = payload.lines + context.trace.lines(span_id)
+        trace, span_id = context.trace, new_span_id(self._chance)
+        seconds = own = step.policy.timeout_seconds or self.plan.timeouts.client
+        lines = payload.lines + trace.lines(span_id)
         if context.deadline:
-            left = max(0.0, context.deadline - asyncio.get_running_loop().time())
-            milliseconds = min(left, seconds or left) * 1000
-            lines += b"x-envoy-expected-rq-timeout-ms: %d\r\n" % milliseconds
-        work = self._call(Outgoing(step.target, lines, payload.body, seconds, is_tail))
-        meter = self._step_meters[step.node, step.label]
-        if self._recorder is None or not context.trace.is_sampled:
-            return await _measured(meter, work)
-        start, status = time.time_ns(), CLIENT_LEFT
+            left = max(0.001, context.deadline - asyncio.get_running_loop().time())
+            seconds = min(left, own) if own else left
+            lines += b"x-envoy-expected-rq-timeout-ms: %d\r\n" % (seconds * 1000)
+        outgoing = Outgoing(step.target, lines, payload.body, seconds, is_tail, own > 0)
+        meter, begin, status = self._step_meters[step.node, step.label], time.perf_counter(), CLIENT_LEFT
+        meter.in_flight += 1
         try:
-            reply = await _measured(meter, work)
+            reply = await self._call(outgoing)
             status = reply.status
             return reply
         finally:
-            trace = context.trace
-            where = (("kservec.node", step.node), ("kservec.step", step.label), ("url.full", step.target.url))
-            name = f"{step.node}/{step.label}"
-            span = Span(name, trace.trace_id, span_id, trace.span_id, start, time.time_ns(), status, where, False)
-            self._recorder(span)
+            meter.in_flight -= 1
+            meter.observe(status, time.perf_counter() - begin)
+            if self._recorder is not None and trace.is_sampled:
+                self._recorder(_span(step, trace, span_id, status, begin))
 
 
-async def _measured(meter: Meter, work: Awaitable[Reply]) -> Reply:
-    """Count a piece of work in its meter, also when it is given up."""
-    begin, status = time.perf_counter(), CLIENT_LEFT
-    meter.in_flight += 1
-    try:
-        reply = await work
-        status = reply.status
-        return reply
-    finally:
-        meter.in_flight -= 1
-        meter.observe(status, time.perf_counter() - begin)
+def _span(step: Step, trace: Trace, span_id: bytes, status: int, begin: float) -> Span:
+    assert step.target is not None
+    end = time.time_ns()
+    start = end - int((time.perf_counter() - begin) * 1e9)
+    attributes = (("kservec.node", step.node), ("kservec.step", step.label), ("url.full", step.target.url))
+    name = f"{step.node}/{step.label}"
+    return Span(name, trace.trace_id, span_id, trace.span_id, start, end, status, attributes, False)
 
 
 async def _all_or_hard_failure(steps: tuple[Step, ...], branches: list[asyncio.Task[Reply]]) -> None:
-    """Wait until all branches are done, or it is certain which failed Hard step is the answer: the first in the graph."""
+    """Wait until all branches are done, or it is certain which failed Hard step answers: the first in the graph."""
     over = asyncio.get_running_loop().create_future()
     hard = [branch for step, branch in zip(steps, branches, strict=True) if step.hard]
 

@@ -55,8 +55,9 @@ class Target(NamedTuple):
 class Outgoing(NamedTuple):
     """A request to a service.
 
-    `lines` are header lines, each with its line end; `seconds` the time it may take in all (0: no limit of its own);
-    `may_stream` whether the reply's body may be passed on while it arrives.
+    `lines` are header lines, each with its line end; `seconds` the time until the reply (0: no limit), which whoever
+    calls must keep. `may_stream`: the reply's body may be passed on while it arrives. `is_whole_limited`: the time is
+    for all of the body, event streams excepted.
     """
 
     target: Target
@@ -64,6 +65,7 @@ class Outgoing(NamedTuple):
     body: Body
     seconds: float
     may_stream: bool
+    is_whole_limited: bool = False
 
 
 class Reply(NamedTuple):

@@ -8,10 +8,11 @@ count, and hop-by-hop headers never go on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kservec_router.messages import Headers
+from kservec_router.gjson import valid
+from kservec_router.messages import JSON_TYPE, Headers, Reply
 
 _HOP_BY_HOP = frozenset({
     b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te",
@@ -21,7 +22,8 @@ _OWN = frozenset({
     b"host", b"content-length", b"content-encoding", b"expect", b"traceparent", b"tracestate",
     b"x-envoy-expected-rq-timeout-ms",
 })  # fmt: skip
-_REPLACED = frozenset({b"content-length", b"date"})
+_DROPPED = _HOP_BY_HOP | {b"content-length", b"date"}
+_USUAL = frozenset({b"close", b"keep-alive"})
 _JSON_LINE = b"content-type: application/json\r\n"
 _FORM = b"application/x-www-form-urlencoded"
 _REMEMBERED = 4096
@@ -81,28 +83,29 @@ class Propagation:
             else:
                 self._patterns.append(pattern)
 
-    def lines(self, headers: Iterable[tuple[bytes, bytes]]) -> Lines:
-        """The header lines that go on from a request with these headers.
+    def lines(self, headers: Iterable[tuple[bytes, bytes]], told: Mapping[bytes, bytes]) -> Lines:
+        """The header lines that go on from a request with *headers*; *told* has those about body and connection.
 
         The client's content type and coding go with its body. What `curl` calls a form when nobody says otherwise is
         sent as JSON, as KServe's router sends everything.
         """
-        named, kind, coding, nominated = [], b"", b"", b""
+        kind, coding = told.get(b"content-type"), told.get(b"content-encoding")
+        others = self._chosen(headers, told.get(b"connection", b"")) if self._patterns else b""
+        request = others if coding is None else b"%bcontent-encoding: %b\r\n" % (others, coding)
+        if kind is None or kind.startswith(_FORM):
+            return Lines(request + _JSON_LINE, others, False)
+        if self._patterns and self.passes(b"content-type"):
+            return Lines(request, others, True)
+        return Lines(b"%bcontent-type: %b\r\n" % (request, kind), others, False)
+
+    def _chosen(self, headers: Iterable[tuple[bytes, bytes]], nominated: bytes) -> bytes:
+        """Lines of the headers that a pattern matches and that do not belong to the connection."""
+        dropped = {name.strip() for name in nominated.lower().split(b",")} if nominated else ()
+        lines = []
         for name, value in headers:
-            if name == b"content-type":
-                kind = value
-            elif name == b"content-encoding":
-                coding = b"content-encoding: %b\r\n" % value
-            elif name == b"connection":
-                nominated += value.lower() + b","
-            if self._patterns and (start := self._start_of_line(name)):
-                named.append((name, start + value + b"\r\n"))
-        dropped = {name.strip() for name in nominated.split(b",")} if nominated else ()
-        others = b"".join(line for name, line in named if name not in dropped)
-        if kind and self._patterns and self.passes(b"content-type"):
-            return Lines(others + coding, others, True)
-        given = _JSON_LINE if not kind or kind.lower().startswith(_FORM) else b"content-type: %b\r\n" % kind
-        return Lines(others + coding + given, others, False)
+            if (start := self._start_of_line(name)) and name not in dropped:
+                lines.append(start + value + b"\r\n")
+        return b"".join(lines)
 
     def passes(self, name: bytes) -> bool:
         """Whether a header of this name (in lower case) goes on to the services."""
@@ -121,12 +124,20 @@ class Propagation:
         return start
 
 
-def end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """The headers of a reply that concern the client, not the connection, and that the server does not set anew."""
-    nominated: set[bytes] = set()
-    for name, value in headers:
-        if name == b"connection":
-            nominated.update(token.strip().lower() for token in value.split(b","))
-    return [
-        pair for pair in headers if pair[0] not in _HOP_BY_HOP and pair[0] not in _REPLACED and pair[0] not in nominated
-    ]
+def client_headers(reply: Reply, is_last: bool) -> list[tuple[bytes, bytes]]:
+    """The headers of a reply to the client: those of the service that do not belong to its connection, and our own.
+
+    A body without a type that is JSON is called so, as KServe's router does.
+    """
+    headers, body = reply.headers, reply.body
+    nominated = next((value for name, value in headers if name == b"connection"), b"close")
+    dropped = _DROPPED if nominated.lower() in _USUAL else _DROPPED | {n.strip() for n in nominated.lower().split(b",")}
+    chosen = [pair for pair in headers if pair[0] not in dropped]
+    length = len(body) if isinstance(body, bytes) else body.length
+    if length is not None and reply.status not in (204, 304):
+        chosen.append((b"content-length", b"%d" % length))
+    if isinstance(body, bytes) and body and reply.header(b"content-type") is None and valid(body):
+        chosen.append(JSON_TYPE)
+    if is_last or (nominated == b"close" and reply.status == 413):
+        chosen.append((b"connection", b"close"))
+    return chosen

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 _PARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
@@ -56,18 +56,13 @@ def new_span_id(source: random.Random) -> bytes:
     return b"%016x" % (source.getrandbits(64) or 1)
 
 
-def start_trace(headers: Iterable[tuple[bytes, bytes]], source: random.Random) -> Trace:
+def start_trace(headers: Mapping[bytes, bytes], source: random.Random) -> Trace:
     """The trace of a request: the client's when its `traceparent` is well-formed, else a new one, which is sampled."""
-    parent, states = None, []
-    for name, value in headers:
-        if name == b"traceparent":
-            parent = b"" if parent is not None else value
-        elif name == b"tracestate":
-            states.append(value)
+    parent = headers.get(b"traceparent")
     found = _PARENT.fullmatch(parent) if parent else None
     span_id = new_span_id(source)
     if found is None or found[1] == b"ff" or found[2] == _ZERO_TRACE or found[3] == _ZERO_SPAN:
         return Trace(b"%032x" % (source.getrandbits(128) or 1), span_id, b"", b"01", b"")
-    state = b",".join(states)
+    state = headers.get(b"tracestate")
     line = b"tracestate: %b\r\n" % state if state and len(state) <= _LONGEST_STATE else b""
     return Trace(found[2], span_id, found[3], b"01" if int(found[4], 16) & 1 else b"00", line)

@@ -103,11 +103,11 @@ class Connection(asyncio.Protocol):
         self._begin("", False)
 
     def _begin(self, url: str, may_stream: bool) -> None:
-        self._url, self._may_stream = url, may_stream
+        self._url, self._may_stream, self._is_whole_limited = url, may_stream, False
         self._headers: list[tuple[bytes, bytes]] = []
         self._pieces: list[bytes] = []
         self._head_size = self._body_size = self._status = 0
-        self._head_done = self._keep = self._until_end = False
+        self._head_done = self._keep = False
         self._reply: Reply | None = None
         self.heard = False
 
@@ -119,8 +119,9 @@ class Connection(asyncio.Protocol):
     def exchange(self, outgoing: Outgoing, deadline: float) -> asyncio.Future[Reply]:
         """Send a request; the future's result is the reply, whatever happens."""
         transport = self._transport
-        target, lines, body, _, may_stream = outgoing
+        target, lines, body, _, may_stream, is_whole_limited = outgoing
         self._begin(target.url, may_stream)
+        self._is_whole_limited = is_whole_limited
         self.deadline = deadline
         self.outcome = outcome = asyncio.get_running_loop().create_future()
         if transport is None:
@@ -159,14 +160,9 @@ class Connection(asyncio.Protocol):
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        """The head is whole: find out how the body ends."""
+        """The head is whole."""
         self._status = self._parser.get_status_code()
-        if self._status < 200:
-            return
-        self._head_done = True
-        if self._status not in (204, 304):
-            names = {name for name, _ in self._headers}
-            self._until_end = not names & {b"content-length", b"transfer-encoding"}
+        self._head_done = self._status >= 200
 
     def on_body(self, piece: bytes) -> None:
         """Take a piece of the body."""
@@ -234,7 +230,7 @@ class Connection(asyncio.Protocol):
                 kind = value
             elif name == b"content-length":
                 length = value
-        if self._uploading or (self.deadline and not kind.startswith(EVENT_STREAM)):
+        if self._uploading or (self._is_whole_limited and not kind.startswith(EVENT_STREAM)):
             return False
         return not length or int(length) > LONG_BODY
 
@@ -294,12 +290,16 @@ class Connection(asyncio.Protocol):
             self._transport = None
             self._on_gone(self)
         self.resume_writing()
-        if error is None and self._until_end and self._head_done:
+        if error is None and self._head_done and self._ends_with_connection():
             self._keep = False
             self._reply = self._reply or self._made_reply(b"".join(self._pieces))
             self._finish()
         elif self.outcome is not None or self._stream is not None:
             self.fail(f"the service closed the connection: {error or 'EOF'}")
+
+    def _ends_with_connection(self) -> bool:
+        """Whether nothing else says where the body ends."""
+        return not {name for name, _ in self._headers} & {b"content-length", b"transfer-encoding"}
 
     def pause(self) -> None:
         """Stop reading."""

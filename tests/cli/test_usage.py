@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,6 +31,8 @@ WRONG_USAGE = {
     "layout without output": (("build", "--layout", "single", "fraud.yaml"), "--layout goes with --output"),
     "output around the current folder": (("build", "-o", ".", "fraud.yaml"), "choose a folder of its own"),
     "output that is a repository": (("build", "-o", "repo", "fraud.yaml"), "choose a folder of its own"),
+    "output that is a pipe": (("build", "-o", "pipe", "fraud.yaml"), "this is no folder"),
+    "output in use for something else": (("build", "-o", "project", "fraud.yaml"), "it holds other folders"),
     "output below a file": (("build", "-o", "fraud.yaml/out", "fraud.yaml"), "cannot write"),
     "previous that is no tree": (("build", "--previous", "empty", "fraud.yaml"), "no tree that kservec wrote"),
     "an unknown format": (("runtimes", "sklern"), "no runtime serves sklern; did you mean sklearn?"),
@@ -44,6 +48,8 @@ def test_wrong_usage(work: Path, name: str) -> None:
     (work / "devices").mkdir()
     (work / "devices" / "null.yaml").symlink_to("/dev/null")
     (work / "repo" / ".git").mkdir(parents=True)
+    os.mkfifo(work / "pipe")
+    (work / "project" / "services").mkdir(parents=True)
     (work / "tree").mkdir()
     (work / "tree" / "kservec.index.json").write_text("{}\n")
     arguments, reason = WRONG_USAGE[name]
@@ -53,6 +59,7 @@ def test_wrong_usage(work: Path, name: str) -> None:
     assert reason in ran.err
     assert ran.err.count("\n") == 1
     assert not (work / "out").exists()
+    assert stat.S_ISFIFO((work / "pipe").stat().st_mode)
 
 
 def test_no_arguments_show_the_help(work: Path) -> None:

@@ -273,3 +273,14 @@ def test_git_does_not_see_the_workplace(tmp_path: Path) -> None:
         patch.setattr(tree_writer, "write_file", look)
         write_tree(tmp_path / "rendered", with_index(OLD), force=False)
     assert set(seen) == {"*\n"}
+
+
+def test_what_is_no_folder_is_never_replaced(tmp_path: Path) -> None:
+    """A pipe, or a device, in the place of the output folder is left alone, with force too."""
+    pipe = tmp_path / "rendered"
+    os.mkfifo(pipe)
+    for force in (False, True):
+        with pytest.raises(NotADirectoryError):
+            write_tree(pipe, {"a.yaml": b"a: 1\n"}, force=force)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [p.name for p in tmp_path.iterdir()] == ["rendered"]

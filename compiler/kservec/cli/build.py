@@ -10,7 +10,7 @@ import click
 
 from kservec.cli.findings import write
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
-from kservec.gitops.layout import planned_file, planned_tree
+from kservec.gitops.layout import INDEX, planned_file, planned_tree
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
@@ -86,14 +86,25 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
 
 
 def refuse_unsafe(output: Path, ctx: click.Context) -> None:
-    """Refuse a folder that cannot be replaced as a whole.
+    """Refuse what cannot, or should not, be replaced as a whole.
 
     Raises:
-        click.UsageError: it holds the current folder or a git repository, or is a mount point.
+        click.UsageError: it is no folder, holds the current folder or a repository, is a mount point, or holds folders
+            that are not of a rendered tree.
     """
     resolved = output.resolve()
+    if resolved.exists() and not resolved.is_dir():
+        raise click.UsageError(f"--output {output}: this is no folder", ctx)
     if Path.cwd().is_relative_to(resolved) or (resolved / ".git").exists() or os.path.ismount(resolved):
         raise click.UsageError(f"--output {output}: choose a folder of its own, such as rendered/", ctx)
+    if holds_other_folders(resolved):
+        message = f"--output {output}: it holds other folders and no {INDEX}; choose a folder of its own"
+        raise click.UsageError(message, ctx)
+
+
+def holds_other_folders(folder: Path) -> bool:
+    """Whether a folder is in use for something else: it has folders, and no index of a rendered tree."""
+    return folder.is_dir() and not (folder / INDEX).exists() and any(p.is_dir() for p in folder.iterdir())
 
 
 def written(compilation: Compilation, output: Path, findings: Findings, *, shape: str, force: bool) -> int:

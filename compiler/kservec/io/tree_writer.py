@@ -75,6 +75,9 @@ def write_tree(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> Wr
         OSError: the folder cannot be written.
     """
     shown, folder = folder, Path(os.path.realpath(folder))
+    if folder.exists() and not folder.is_dir():
+        # A device or a pipe must never be exchanged for a folder.
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(shown))
     with locked(folder.parent):
         recover(folder)
         states = states_of(folder, planned)

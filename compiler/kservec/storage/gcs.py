@@ -32,7 +32,5 @@ def grant(secret: Secret, env: Env) -> Grant:
     )
 
 
-SCHEME = Scheme(
-    name="gs", prefixes=("gs://",), delivery=Delivery.DOWNLOAD, traits=frozenset((SchemeTrait.PULLED,))
-)
+SCHEME = Scheme(name="gs", prefixes=("gs://",), delivery=Delivery.DOWNLOAD, traits=frozenset((SchemeTrait.PULLED,)))
 CREDENTIAL = Credential(name="gs", rank=20, keys=lambda env: (key_file(env),), grant=grant)

@@ -39,8 +39,8 @@ EXPLICIT: Final = frozenset((
 """Fields whose explicit false, 0, "" or [] says something, wherever they occur."""
 
 EXPLICIT_UNDER: Final = frozenset((
-    ("azureDisk", "readOnly"), ("csi", "fsType"), ("csi", "readOnly"), ("env", "name"), ("hostPath", "type"), ("httpHeaders", "name"),
-    ("httpHeaders", "value"), ("sysctls", "name"), ("sysctls", "value"),
+    ("azureDisk", "readOnly"), ("csi", "fsType"), ("csi", "readOnly"), ("env", "name"), ("hostPath", "type"),
+    ("httpHeaders", "name"), ("httpHeaders", "value"), ("sysctls", "name"), ("sysctls", "value"),
 ))  # fmt: skip
 """The same for fields that are plain elsewhere, named with the field that holds their struct."""
 

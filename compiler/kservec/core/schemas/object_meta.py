@@ -43,8 +43,8 @@ INVALID_NAMESPACE = Code(
     "metadata/invalid-namespace",
     Severity.ERROR,
     "a namespace that the API server refuses",
-    "metadata.namespace takes lower-case letters, digits and dashes, at most 63 characters. Something like `$NAMESPACE` "
-    "or `<your-namespace>` is a place-holder that was not filled in.",
+    "metadata.namespace takes lower-case letters, digits and dashes, at most 63 characters. Something like "
+    "`$NAMESPACE` or `<your-namespace>` is a place-holder that was not filled in.",
 )
 INVALID_KEY = Code(
     "metadata/invalid-key",

@@ -1,0 +1,171 @@
+"""The router proper: counts requests, takes each through the graph that is in use, and writes down what became of it.
+
+Knows neither ASGI nor sockets: `app` and `server` bring requests and take replies away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import Callable, Collection
+
+from kservec_router.execute import CLIENT_LEFT, Context, Executor, Means, Payload
+from kservec_router.journal import Journal
+from kservec_router.messages import Origin, Reply, failure
+from kservec_router.plan import Plan
+from kservec_router.propagation import Propagation
+from kservec_router.requests import RequestBody
+from kservec_router.settings import Settings
+from kservec_router.tracing import Span, Trace, start_trace
+
+_TOLD = frozenset({
+    b"content-type", b"content-encoding", b"content-length", b"connection", b"traceparent", b"tracestate",
+    b"x-envoy-expected-rq-timeout-ms", b"idempotency-key",
+})  # fmt: skip
+
+
+class Request:
+    """A client's request, and what is to be written down about it. Header names are in lower case."""
+
+    __slots__ = ("begin", "body", "client", "executor", "headers", "method", "path", "reply", "sent", "told", "trace")
+
+    def __init__(self, method: str, path: str, headers: list[tuple[bytes, bytes]], client: str | None) -> None:
+        self.method, self.path, self.headers, self.client = method, path, headers, client
+        self.begin = time.perf_counter()
+        self.body: bytes | RequestBody = b""
+        self.told = {pair[0]: pair[1] for pair in headers if pair[0] in _TOLD}
+        self.trace: Trace | None = None
+        self.executor: Executor | None = None
+        self.reply: Reply | None = None
+        self.sent = 0
+
+    @property
+    def length(self) -> int | None:
+        """The length of the body, when the client says it."""
+        value = self.told.get(b"content-length")
+        return int(value) if value is not None and value.isdigit() else None
+
+
+class Router:
+    """The graph in use, and the requests under way. Those end with the graph that they began with."""
+
+    def __init__(self, plan: Plan, means: Means, settings: Settings) -> None:
+        self.settings, self.means = settings, means
+        self.journal = Journal()
+        self.is_draining = False
+        self.executor = Executor(plan, means)
+        self.on_origins: Callable[[Collection[Origin]], None] | None = None
+        self._active: dict[Executor, int] = {}
+        self._meter = means.meters.meter("requests")
+        self._propagation = Propagation(settings.patterns)
+        self._retries = settings.retries if self._propagation.passes(b"idempotency-key") else 0
+        for pattern in self._propagation.invalid:
+            self.journal.say("warning", "a header pattern is no valid expression and is ignored", pattern=pattern)
+
+    def use(self, plan: Plan) -> None:
+        """Take new requests through *plan* from now on."""
+        self.executor = Executor(plan, self.means)
+        self.announce()
+
+    def announce(self) -> None:
+        """Tell which origins requests may still need: those of the plan, and of older ones with requests under way."""
+        if self.on_origins is not None:
+            plans = [self.executor.plan, *(executor.plan for executor in self._active)]
+            self.on_origins({target.origin for plan in plans for target in plan.targets})
+
+    def begin(self, request: Request) -> Reply | None:
+        """Let a request in; a reply with 503 when there are too many."""
+        if self._meter.in_flight >= self.settings.max_requests > 0:
+            cause = f"{self.settings.max_requests} requests are under way already"
+            request.reply = failure(503, cause, ((b"retry-after", b"1"),))
+            return request.reply
+        request.executor = executor = self.executor
+        self._meter.in_flight += 1
+        self._active[executor] = self._active.get(executor, 0) + 1
+        return None
+
+    def stream_from(self, request: Request) -> int | None:
+        """How long a request's body must be to be passed on while it arrives; None when it cannot be."""
+        if request.executor is None or not request.executor.plan.root.streams or self._retries_of(request):
+            return None
+        return self.settings.stream_from
+
+    def _retries_of(self, request: Request) -> int:
+        return self._retries if self._retries and b"idempotency-key" in request.told else 0
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply to a request that was let in. A mistake of the router's own is a 500 for it, for nobody else."""
+        told, executor = request.told, request.executor
+        assert executor is not None
+        request.trace = trace = start_trace(told, self.means.chance)
+        limit = executor.answer_seconds
+        if expected := told.get(b"x-envoy-expected-rq-timeout-ms"):
+            limit = _shorter(limit, expected)
+        context = Context(
+            trace=trace,
+            lines=self._propagation.lines(request.headers, told),
+            deadline=asyncio.get_running_loop().time() + limit if limit else 0.0,
+            retries=self._retries_of(request),
+        )
+        payload = Payload(request.body, context.lines.request, True, told.get(b"content-encoding"))
+        try:
+            reply = await executor.run(payload, context)
+        except Exception as error:  # noqa: BLE001 - the wall between requests
+            self.journal.say("error", "a request failed within the router", error=traceback.format_exc())
+            reply = failure(500, f"internal error: {type(error).__name__}")
+        request.reply = reply
+        return reply
+
+    def end(self, request: Request) -> None:
+        """Count and write down a request. Without a reply, the client has left."""
+        seconds = time.perf_counter() - request.begin
+        status = CLIENT_LEFT if request.reply is None else request.reply.status
+        executor, self_meter = request.executor, self._meter
+        self_meter.observe(status, seconds)
+        if self.settings.access_log:
+            self.journal.access(_record(request, status, seconds))
+        if self.means.recorder is not None and request.trace is not None and request.trace.is_sampled:
+            self.means.recorder(_span(request, request.trace, status, seconds))
+        if executor is None:
+            return
+        self_meter.in_flight -= 1
+        self._active[executor] -= 1
+        if not self._active[executor]:
+            del self._active[executor]
+            if executor is not self.executor:
+                self.announce()
+
+
+def _record(request: Request, status: int, seconds: float) -> dict[str, object]:
+    """The access log's line."""
+    body, reply = request.body, request.reply
+    record: dict[str, object] = {
+        "time": round(time.time() - seconds, 6),
+        "client": request.client,
+        "method": request.method,
+        "path": request.path,
+        "status": status,
+        "received": len(body) if isinstance(body, bytes) else body.received,
+        "sent": request.sent,
+        "milliseconds": round(seconds * 1000, 3),
+    }
+    if request.trace is not None:
+        record["trace"] = request.trace.trace_id.decode()
+    if reply is not None and reply.cause is not None:
+        record["cause"] = reply.cause
+    return record
+
+
+def _span(request: Request, trace: Trace, status: int, seconds: float) -> Span:
+    end = time.time_ns()
+    start = end - int(seconds * 1e9)
+    attributes = (("http.request.method", request.method), ("url.path", request.path))
+    return Span(request.method, trace.trace_id, trace.span_id, trace.parent_id, start, end, status, attributes, True)
+
+
+def _shorter(limit: float, expected: bytes) -> float:
+    """The shorter of our limit and the deadline that whoever called us has passed on, in milliseconds."""
+    if not expected.isdigit() or len(expected) > 12 or int(expected) == 0:
+        return limit
+    return min(limit, int(expected) / 1000) if limit else int(expected) / 1000
