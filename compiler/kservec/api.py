@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from kservec._version import KSERVE_PROFILE
 from kservec.compilation import Inputs, Rendered, Result, compile_documents, in_order
@@ -19,12 +20,14 @@ from kservec.io.reading import File, read_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Plugs
     from kservec.core.text.source import Document
+
+Paths: TypeAlias = "str | Path | Iterable[str | Path]"
+"""One path, or several."""
 
 BUILTIN = "builtin"
 NO_CATALOG = "none"
@@ -97,13 +100,16 @@ def compile_text(text: str, *, name: str = "input.yaml", target: Target | None =
     return compile_files([File(name, text.encode(errors="surrogatepass"))], target=target)
 
 
-def compile_tree(
-    paths: Iterable[str | Path], *, platform: Iterable[str | Path] = (), target: Target | None = None
-) -> Compilation:
+def several(paths: Paths) -> list[str]:
+    """Paths as a list of texts."""
+    return [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths]
+
+
+def compile_tree(paths: Paths, *, platform: Paths = (), target: Target | None = None) -> Compilation:
     """Compile files and folders.
 
     Args:
-        paths: files, or folders whose YAML and JSON files are taken.
+        paths: a file, a folder whose YAML and JSON files are taken, or several of them.
         platform: files or folders that describe the cluster, besides those of `target`.
         target: the cluster to compile for.
 
@@ -111,8 +117,8 @@ def compile_tree(
         OSError: a path cannot be read, or a folder holds no YAML or JSON.
     """
     target = target or Target()
-    described = read_files([str(p) for p in platform], target.limits.max_bytes)
-    files = read_files([str(p) for p in paths], target.limits.max_bytes)
+    described = read_files(several(platform), target.limits.max_bytes)
+    files = read_files(several(paths), target.limits.max_bytes)
     return compile_files(files, target=evolve(target, platform=(*target.platform, *described)))
 
 

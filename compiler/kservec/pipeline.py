@@ -18,6 +18,7 @@ from kservec.passes.choose_runtime import choose_runtime
 from kservec.passes.claim_copies import claim_copies
 from kservec.passes.default_pods import default_pods
 from kservec.passes.expose import expose
+from kservec.passes.finish import finish
 from kservec.passes.merge_pods import merge_pods
 from kservec.passes.plan_parallelism import plan_parallelism
 from kservec.passes.render_localmodelcache import render_localmodelcache
@@ -49,10 +50,11 @@ PASSES: dict[str, tuple[Work, ...]] = {
         scale,
         expose,
         render_workloads,
+        finish,
         seal,
     ),
-    "LocalModelCache": (render_localmodelcache, seal),
-    "LocalModelNamespaceCache": (render_localmodelcache, seal),
+    "LocalModelCache": (render_localmodelcache, finish, seal),
+    "LocalModelNamespaceCache": (render_localmodelcache, finish, seal),
 }
 
 

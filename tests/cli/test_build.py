@@ -257,3 +257,16 @@ def test_debug_shows_the_traceback_of_a_bug(work: Path) -> None:
     done = broken_kservec(work, "--debug", "build", "fraud.yaml")
     assert done.returncode == 70
     assert "KeyError: 'the-value-must-not-appear'" in done.stderr
+
+
+def test_a_tree_is_not_emptied_by_mistake(work: Path) -> None:
+    """Input that holds nothing to compile leaves a rendered tree alone, unless that is asked for."""
+    assert kservec(work, "build", "fraud.yaml", "-o", "out").status == 0
+    before = sorted(path.name for path in (work / "out").rglob("*"))
+    (work / "nothing.yaml").write_text("# all services are gone\n")
+    ran = kservec(work, "build", "nothing.yaml", "-o", "out")
+    assert ran.status == 2
+    assert "--allow-empty" in ran.err
+    assert sorted(path.name for path in (work / "out").rglob("*")) == before
+    assert kservec(work, "build", "nothing.yaml", "-o", "out", "--allow-empty").status == 0
+    assert sorted(path.name for path in (work / "out").rglob("*")) == ["kservec.index.json", "kustomization.yaml"]

@@ -112,7 +112,7 @@ def test_the_first_canary(knative, predictor):
     outcome = build(knative, predictor, "1", 20)
     found = outcome.find("knative/first-canary")
     assert outcome.objects == {}
-    assert "canary start" in found.help
+    assert "kservec.dev/stable-revision" in found.help
     assert "--previous" in found.help
     assert found.span.line > 1
 

@@ -41,11 +41,12 @@ UNCHANGED = "up to date"
     help="What --output writes: a file for each object, or a single one.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files of the tree that were edited by hand.")
+@click.option("--allow-empty", is_flag=True, help="Empty a rendered tree when nothing is left to compile.")
 @target_options
 @revision_options
 @findings_options(notes=False)
 def build(  # noqa: PLR0913 - click hands over one argument an option
-    *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool,
+    *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool, allow_empty: bool,
     target: Target, findings: Findings,
 ) -> int:  # fmt: skip
     """Compile InferenceServices to plain Kubernetes YAML.
@@ -63,6 +64,12 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     if not compilation.ok:
         findings.show(compilation.diagnostics, compilation.sources, outcome="nothing was written")
         return FAILED
+    if output is not None and not compilation.objects and not allow_empty and is_tree(output):
+        findings.show(compilation.diagnostics, compilation.sources)
+        raise click.UsageError(
+            f"nothing was compiled, so all of {output} would be removed; --allow-empty does it",
+            click.get_current_context(),
+        )
     if output is not None:
         return written(compilation, output, findings, shape=shape, force=force)
     findings.show(compilation.diagnostics, compilation.sources)
@@ -92,8 +99,8 @@ def refuse_unsafe(output: Path, ctx: click.Context) -> None:
         click.UsageError: it is no folder, holds the current folder or a repository, is a mount point, or holds folders
             that are not of a rendered tree.
     """
-    resolved = output.resolve()
-    if resolved.exists() and not resolved.is_dir():
+    resolved = Path(os.path.realpath(output))
+    if os.path.lexists(resolved) and not resolved.is_dir():
         raise click.UsageError(f"--output {output}: this is no folder", ctx)
     if Path.cwd().is_relative_to(resolved) or (resolved / ".git").exists() or os.path.ismount(resolved):
         raise click.UsageError(f"--output {output}: choose a folder of its own, such as rendered/", ctx)
@@ -102,9 +109,14 @@ def refuse_unsafe(output: Path, ctx: click.Context) -> None:
         raise click.UsageError(message, ctx)
 
 
+def is_tree(folder: Path) -> bool:
+    """Whether a folder is a rendered tree."""
+    return (folder / INDEX).exists()
+
+
 def holds_other_folders(folder: Path) -> bool:
     """Whether a folder is in use for something else: it has folders, and no index of a rendered tree."""
-    return folder.is_dir() and not (folder / INDEX).exists() and any(p.is_dir() for p in folder.iterdir())
+    return folder.is_dir() and not is_tree(folder) and any(p.is_dir() for p in folder.iterdir())
 
 
 def written(compilation: Compilation, output: Path, findings: Findings, *, shape: str, force: bool) -> int:

@@ -65,8 +65,10 @@ def write(text: str, *, err: bool = False) -> None:
     Raises:
         click.ClickException: it cannot be written; a reader that has gone away raises BrokenPipeError.
     """
-    if not text:
+    if not text or (err and sys.stderr is None):
         return
+    if not err and sys.stdout is None:
+        raise click.ClickException("standard output is closed")
     try:
         click.echo(text.encode("utf-8", "backslashreplace"), nl=False, err=err)
     except BrokenPipeError:

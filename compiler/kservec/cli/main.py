@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import sys
@@ -89,6 +90,11 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         discard_output()
         return 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        click.echo("error: cannot write: no space left", err=True)
+        return USAGE
     return status if isinstance(status, int) else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ from kservec.api import catalog_of
 from kservec.cli.findings import write
 from kservec.cli.options import findings_options, target_options
 from kservec.core.catalog import by_priority
+from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -67,9 +69,14 @@ def sorted_rows(catalog: Catalog, wanted: str | None) -> Iterator[tuple[str, ...
     names = format_names(catalog)
     for name in sorted(names if wanted is None else names & {wanted}):
         for scope in sorted(catalog.by_namespace, reverse=True):
-            for runtime in by_priority(catalog.by_namespace[scope], name):
-                if any(f.name == name for f in runtime.spec.supported_model_formats):
-                    yield row(name, runtime)
+            serving = [r for r in catalog.by_namespace[scope] if name in r.labels(auto_only=False)]
+            ranked = sorted(by_priority(serving, name), key=partial(last_choices, name))
+            yield from (row(name, runtime) for runtime in ranked)
+
+
+def last_choices(name: str, runtime: Runtime) -> tuple[bool, bool]:
+    """A key that puts what selects itself first, and of that what a model without a protocol gets."""
+    return name not in runtime.labels(auto_only=True), not supports_protocol(runtime, DEFAULT_PROTOCOL)
 
 
 def row(name: str, runtime: Runtime) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import binascii
 import json
+import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +27,13 @@ NOT_BASE64 = Code(
     "a value of a Secret that is no base64",
     "The values under `data` of a Secret are base64. Plain text belongs under `stringData`.",
 )
+PASSWORD = Code(
+    "secret/password-in-url",
+    Severity.ERROR,
+    "a URL with a password in it",
+    "KServe copies some settings of a Secret, such as the endpoint, into pods as plain text. A user and password in "
+    "front of the host would be written down with it.",
+)
 KEYS_UNKNOWN = Code(
     "secret/keys-unknown",
     Severity.NOTE,
@@ -33,6 +41,9 @@ KEYS_UNKNOWN = Code(
     "`dataFrom` and `templateFrom` take keys from elsewhere, so it cannot be seen what the Secret will hold. If a "
     "service uses it, declare its keys in a Cluster document.",
 )
+
+holds_password = re.compile(r"(?:[a-zA-Z][\w+.-]*://)?[^/@\s:\"{}]+:[^/@\s\"{}]+@[^/@\s]+").match
+"""Whether a text begins as a URL with user and password does."""
 
 
 class Content(NamedTuple):
@@ -50,17 +61,31 @@ class Content(NamedTuple):
 def read_secret(entry: Entry, plain: frozenset[str]) -> tuple[Secret, list[Diagnostic]]:
     """The Secret that a document is or leads to, by shape. `plain` are the keys whose values are no secrets."""
     content, found = READERS[entry.ref.kind](entry)
+    unfit = sorted(key for key in plain & content.texts.keys() if holds_password(content.texts[key] or ""))
     secret = Secret(
         namespace=entry.ref.namespace,
         name=content.name,
         keys=frozenset(content.texts),
         annotations=content.annotations,
-        settings={k: text for k, text in content.texts.items() if k in plain and text is not None},
+        settings={k: "" if k in unfit else t for k, t in content.texts.items() if k in plain and t is not None},
         entries=dict(storage_entries(content.texts)),
         complete=content.complete,
         span=name_span(entry),
     )
-    return secret, found
+    return secret, [*found, *passwords(entry, unfit)]
+
+
+def passwords(entry: Entry, keys: Iterable[str]) -> Iterator[Diagnostic]:
+    """An error for each plain setting that holds a password: KServe would copy it into pods."""
+    for key in keys:
+        field = "data" if key in texts(entry.document.value.get("data")) else "stringData"
+        yield Diagnostic(
+            code=PASSWORD,
+            message=f"{key} of {entry.ref} is a URL with a password in it",
+            span=entry.document.key_span((field, key)),
+            help="take user and password out of the URL, and keep them under keys of their own",
+            subject=entry.ref,
+        )
 
 
 def of_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:

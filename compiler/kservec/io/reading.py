@@ -42,6 +42,8 @@ def read_files(paths: Sequence[str], max_bytes: int) -> tuple[File, ...]:
     found: dict[str, File] = {}
     for path in paths:
         if path == STDIN:
+            if sys.stdin is None:
+                raise OSError(errno.EBADF, "standard input is closed", STDIN)
             found[STDIN] = File(STDIN_NAME, sys.stdin.buffer.read(max_bytes + 1))
         else:
             add_files(Path(path), max_bytes, found)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.bundle import Bundle, Manifest
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.names import INTERNAL
-from kservec.core.records import evolve
-from kservec.core.tree import Tree
 from kservec.core.unit import Step
 from kservec.core.validity.object_validity import object_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kservec.core.bundle import Manifest
     from kservec.core.env import Env
-    from kservec.core.tree import Json
+    from kservec.core.schemas.faults import Fault
     from kservec.core.unit import Unit
 
 FORGOTTEN = Code(
@@ -34,39 +31,45 @@ REFUSED = Code(
 
 
 def seal(unit: Unit, env: Env) -> Step:
-    """Report what no pass honoured and what an API server would refuse, and bring the manifests into their final form.
+    """Report what no pass honoured and what an API server would refuse.
+
+    The structure of an object is only looked at where no rule found anything: what is wrong with it is then a fault of
+    the compiler or its plugs.
 
     Takes:   every intent that is left
-    Writes:  manifests: without KServe's internal annotations, in the form that keeps a sync clean
+    Writes:  nothing
     Reports: output/intent-left, output/*, pod/*
     """
-    sealed = tuple(finished(m, env) for m in unit.bundle.manifests)
-    found = (*leftovers(unit), *(d for m in sealed for d in refusals(unit, m, env)))
-    return Step(evolve(unit, bundle=Bundle(sealed)), found)
+    faults = [(m, list(object_faults(m.ref.api_version, m.ref.kind, m.body.value))) for m in unit.bundle.manifests]
+    found = (
+        *leftovers(unit),
+        *(refusal(unit, made, fault) for made, several in faults for fault in several),
+        *(d for made, several in faults if not several for d in misfits(unit, made, env)),
+    )
+    return Step(unit, found)
 
 
-def refusals(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
-    """What an API server would refuse in an object, located where the value comes from.
+def refusal(unit: Unit, made: Manifest, fault: Fault) -> Diagnostic:
+    """What an API server would refuse in an object by one of its rules, located where the value comes from."""
+    body = made.body
+    return Diagnostic(
+        code=fault.code,
+        message=f"{made.ref.kind} {made.ref.name}: {fault.message}",
+        span=body.span(fault.path) or unit.source.span("metadata", "name"),
+        related=tuple((span, text) for path, text in fault.related if (span := body.span(path)) is not None),
+        help=fault.help,
+        subject=unit.ref,
+    )
 
-    The structure is only looked at where no rule found anything: it is then a fault of the compiler or its plugs.
-    """
-    ref, body = made.ref, made.body.value
-    faults = list(object_faults(ref.api_version, ref.kind, body))
-    for fault in faults:
-        yield Diagnostic(
-            code=fault.code,
-            message=f"{ref.kind} {ref.name}: {fault.message}",
-            span=made.body.span(fault.path) or unit.source.span("metadata", "name"),
-            related=tuple((span, text) for path, text in fault.related if (span := made.body.span(path)) is not None),
-            help=fault.help,
-            subject=unit.ref,
-        )
-    for path, message in [] if faults else env.schemas.output_errors(body, ref.api_version, ref.kind):
-        span = made.body.span(path) or unit.source.span("metadata", "name")
+
+def misfits(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
+    """What does not fit the schema of an object's kind, located where the value comes from."""
+    ref, body = made.ref, made.body
+    for path, message in env.schemas.output_errors(body.value, ref.api_version, ref.kind):
         yield Diagnostic(
             code=REFUSED,
             message=f"{ref.kind} {ref.name}: {message}",
-            span=span,
+            span=body.span(path) or unit.source.span("metadata", "name"),
             help="an API server would refuse this object; correct the value that it comes from",
             subject=unit.ref,
         )
@@ -82,31 +85,3 @@ def leftovers(unit: Unit) -> Iterator[Diagnostic]:
             help="report this as a bug",
             subject=unit.ref,
         )
-
-
-def finished(made: Manifest, env: Env) -> Manifest:
-    """A manifest as it is written."""
-    body = made.body.value
-    written = env.schemas.as_stored(without_internal(body), made.ref.api_version, made.ref.kind)
-    return made if written is body else made._replace(body=Tree(written, made.body.journal))
-
-
-def without_internal(body: Json) -> Json:
-    """An object whose annotations, and those of its pod template, do not speak to KServe's webhooks."""
-    body = stripped(body)
-    template = (body.get("spec") or {}).get("template")
-    if isinstance(template, dict) and "metadata" in template:
-        changed = stripped(template)
-        if changed is not template:
-            return {**body, "spec": {**body["spec"], "template": changed}}
-    return body
-
-
-def stripped(owner: Json) -> Json:
-    """An object, or a template, without internal annotations in its metadata."""
-    metadata = owner.get("metadata") or {}
-    annotations = metadata.get("annotations")
-    if not annotations or not any(k.startswith(INTERNAL) for k in annotations):
-        return owner
-    kept = {k: v for k, v in annotations.items() if not k.startswith(INTERNAL)}
-    return {**owner, "metadata": {**metadata, "annotations": kept}}

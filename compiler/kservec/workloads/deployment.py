@@ -27,6 +27,8 @@ DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "deployment")
 ROLLING_UPDATE = "RollingUpdate"
 TEMPLATE_METADATA: Path = ("spec", "template", "metadata")
 
+STRATEGY = "deploymentStrategy"
+
 
 def selects(unit: Unit, component: Component) -> bool:
     """Every component of a Standard unit."""
@@ -79,7 +81,10 @@ def deployment(unit: Unit, component: Component, named: tuple[str, Json], pods: 
             "template": {"metadata": metadata(labels, passed_on), "spec": pods.pod.value},
         },
     }
-    return Manifest(ref, Tree.built(body, ((), unit.source.origin(*component.path)), *sources(pods)))
+    at = unit.source.origin
+    strategy = (("spec", "strategy"), at(*component.path, STRATEGY))
+    own = [strategy] if component.extension.deployment_strategy is not None else []
+    return Manifest(ref, Tree.built(body, ((), at(*component.path)), *own, *sources(pods)))
 
 
 def metadata(labels: Json, annotations: Json) -> dict[str, Json]:

@@ -37,9 +37,9 @@ FIRST_CANARY = Code(
     Severity.ERROR,
     "a canary without a known stable revision",
     "canaryTrafficPercent gives the rest of the traffic to the revision that served all of it before. KServe finds its "
-    "name in the status of the service; a build has to be told: by the annotation kservec.dev/stable-revision, which "
-    "`kservec canary start` writes, or by the tree of the last build (--previous). A service that is new has no stable "
-    "revision: apply it without canaryTrafficPercent first.",
+    "name in the status of the service; a build has to be told: by the annotation kservec.dev/stable-revision, or by "
+    "the tree of the last build (--previous). A service that is new has no stable revision: apply it without "
+    "canaryTrafficPercent first.",
 )
 NUMBERED_REVISION = Code(
     "knative/numbered-revision",
@@ -108,7 +108,10 @@ def stable_revision(unit: Unit, component: Component, canary: CanaryIntent, env:
         previous = env.previous.get(ObjectRef(API_VERSION, KIND, unit.namespace, component.name))
         if previous is None:
             message = f"canaryTrafficPercent of {component.name}: nothing says which revision is the stable one"
-            hint = "run `kservec canary start`, or build with --previous DIR; apply a new service without it first"
+            hint = (
+                "name it in the annotation kservec.dev/stable-revision, or build with --previous DIR; "
+                "apply a new service without canaryTrafficPercent first"
+            )
             raise Reject(finding(unit, FIRST_CANARY, message, canary.origin.span(), hint))
         name = last_stable(previous)
     if not name or is_numbered(name):

@@ -65,6 +65,12 @@ AMBIGUOUS = Code(
     "when that was: here the first by name is taken. Name the runtime in `model.runtime`, or give the runtimes "
     "different priorities for the format.",
 )
+NO_FORMAT = Code(
+    "runtime/no-format",
+    Severity.ERROR,
+    "a model without a format",
+    "`model.modelFormat.name` says what a runtime must be able to serve, whether one is named or not.",
+)
 SHOWN = 6
 
 
@@ -72,8 +78,12 @@ def chosen(unit: Unit, component: Component, model: ModelSpec, env: Env) -> Runt
     """The runtime that the model names, or the first that selects itself.
 
     Raises:
-        Reject: none fits.
+        Reject: none fits, or the model has no format.
     """
+    if not model.model_format.name:
+        remedy = "add modelFormat: {name: ...}; `kservec runtimes` lists the formats that are served"
+        message = f"the model of {unit.ref} has no modelFormat"
+        raise Reject(finding(unit, NO_FORMAT, message, component.implementation, remedy))
     if model.runtime is not None:
         return named_runtime(unit, component, model, env)
     multi_node = bool(component.peek(ParallelIntent))
