@@ -24,7 +24,7 @@ def test_version(work: Path) -> None:
 
 
 def test_runtimes_come_in_the_order_of_selection(work: Path) -> None:
-    """What a model without a protocol gets comes first, then what speaks other protocols, then what never selects itself."""
+    """First what a model without a protocol gets, then what speaks others, last what never selects itself."""
     rows = [line.split() for line in kservec(work, "runtimes", "sklearn").out.splitlines()[1:]]
     assert [(row[3], row[6]) for row in rows] == [
         ("kserve-sklearnserver", "yes"),
