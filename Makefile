@@ -9,14 +9,14 @@ KSERVEC_CONFORMANCE ?= ../shared/conformance
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,router]'
 	@touch $@
 
 demo: $(READY)  ## compile examples/ and show the result
 	@$(BIN)/python scripts/demo.py
 
 test: $(READY)  ## unit, golden, property and CLI tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .
