@@ -7,7 +7,7 @@ KSERVEC_CONFORMANCE ?= ../shared/conformance
 
 .PHONY: demo test lint bench conformance apiserver clean
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,router]'
 	@touch $@
