@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kservec.io.reading import File
 
 LARGEST_FILE = Limits().max_bytes
-OBJECTS_BETWEEN_COLLECTIONS = 200_000
+OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 NUMBERED, HASHED = REVISION_NAMES = ("server", "hash")
 REVISED = b"serving.knative.dev/v1"
 """What those files of a tree hold in which revisions are named."""

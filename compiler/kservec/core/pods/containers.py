@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def find(containers: Sequence[Json], name: str) -> Json | None:
     """The first container of a name, or None."""
-    return next((c for c in containers if c.get("name") == name), None)
+    for container in containers:
+        if container.get("name") == name:
+            return container
+    return None
 
 
 def variable(container: Json, name: str) -> str | None:

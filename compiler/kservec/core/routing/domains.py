@@ -206,8 +206,10 @@ def host_fault(name: str) -> str:
     parts = name.split(".")
     if len(parts) < 2:
         return "needs two or more parts with dots between them"
-    long = next((p for p in parts if not _is_label(p)), "")
-    return f"has a part of {len(long)} characters, {long!r}; 63 are allowed" if long else ""
+    longest = max(parts, key=len)
+    if len(longest) > MAX_PART:
+        return f"has a part of {len(longest)} characters, {longest!r}; {MAX_PART} are allowed"
+    return ""
 
 
 def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: str) -> Diagnostic:

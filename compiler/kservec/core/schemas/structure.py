@@ -166,7 +166,8 @@ def _is(left: Json, right: Json) -> bool:
 
 
 def _fill_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:
-    changed = {name: default for name, default in plan.defaults if value.get(name) is None}
+    defaults = plan.defaults
+    changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
     fields, rest = plan.fields, plan.rest
     for name, child in value.items():
         below = fields.get(name, rest)
