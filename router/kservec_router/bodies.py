@@ -10,7 +10,7 @@ import orjson
 from kservec_router.gjson import Condition, Document, get, valid
 from kservec_router.gjson.scan import members, unquote, value_at
 from kservec_router.messages import Body, Reply, decoded
-from kservec_router.plan import Step
+from kservec_router.plan import Node, Step
 
 
 def decoded_reply(body: Body, coding: bytes | None, limit: int) -> bytes | None:
@@ -26,13 +26,17 @@ def has_match(condition: Condition, body: bytes) -> bool | None:
     return condition.holds(document) if document.is_json else None
 
 
-def matching_step(steps: tuple[Step, ...], body: bytes) -> Step | bool | None:
+def matching_step(node: Node, body: bytes) -> Step | bool | None:
     """The first step whose condition holds for a body; False when none does, None when the body is not JSON."""
     document = Document(body)
     if not document.is_json:
         return None
-    for step in steps:
-        if step.condition is not None and step.condition.holds(document):
+    is_testable = node.keys is not None and document.is_testable(node.keys)
+    for step in node.steps:
+        condition = step.condition
+        if condition is None:
+            continue
+        if condition.test(document.value) if is_testable and condition.test else condition.holds(document):
             return step
     return False
 

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from kservec_router.drive import Outcome
 from kservec_router.messages import Origin, Outgoing, Reply, failure
 from kservec_router.wire import Connection, WireLimits
 
@@ -78,16 +79,19 @@ class Client:
             return failure(500, f'Post "{outgoing.target.url}": the host is not in the graph')
         now = asyncio.get_running_loop().time()
         deadline = now + outgoing.seconds if outgoing.seconds else 0.0
-        connection = pool.take(now) or await pool.open_one(outgoing, deadline)
-        if isinstance(connection, Reply):
-            return connection
+        connection = pool.take(now)
+        if connection is None:
+            opened = await asyncio.create_task(pool.open_one(outgoing, deadline))
+            if isinstance(opened, Reply):
+                return opened
+            connection = opened
         was_used, begin = connection.is_used, asyncio.get_running_loop().time()
         reply = await self._exchange(connection, outgoing, deadline)
         if reply.cause is None or not was_used or connection.heard or reply.status != 500:
             return reply
         if not isinstance(outgoing.body, bytes) or asyncio.get_running_loop().time() - begin > _STALE_SECONDS:
             return reply
-        fresh = await pool.open_one(outgoing, deadline)
+        fresh = await asyncio.create_task(pool.open_one(outgoing, deadline))
         return fresh if isinstance(fresh, Reply) else await self._exchange(fresh, outgoing, deadline)
 
     async def _exchange(self, connection: Connection, outgoing: Outgoing, deadline: float) -> Reply:
@@ -103,7 +107,7 @@ class Client:
             connection.fail("the call was given up")
             raise
 
-    async def _with_upload(self, connection: Connection, outgoing: Outgoing, outcome: asyncio.Future[Reply]) -> Reply:
+    async def _with_upload(self, connection: Connection, outgoing: Outgoing, outcome: Outcome[Reply]) -> Reply:
         assert not isinstance(outgoing.body, bytes)
         sender = asyncio.ensure_future(connection.upload(outgoing.body))
         sender.add_done_callback(lambda task: _end_upload(task, connection))

@@ -11,7 +11,7 @@ import asyncio
 import random
 import time
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,8 +25,8 @@ from kservec_router.bodies import (
     part_of,
 )
 from kservec_router.gjson import Condition
-from kservec_router.messages import JSON_TYPE, Body, Call, Outgoing, Reply, failure
-from kservec_router.meters import Meters
+from kservec_router.messages import JSON_TYPE, Body, Call, Origin, Outgoing, Reply, Target, failure
+from kservec_router.meters import Meter, Meters
 from kservec_router.plan import Kind, Node, Plan, Step
 from kservec_router.propagation import Lines
 from kservec_router.tracing import Recorder, Span, Trace, new_span_id
@@ -77,13 +77,8 @@ class Executor:
         self.answer_seconds = plan.timeouts.answer
         self._call, self._chance, self._recorder = means.call, means.chance, means.recorder
         self._body_limit, self._backoff_seconds = means.body_limit, means.backoff_seconds
-        meters = means.meters
-        self._node_meters = {node.name: meters.meter("node", (("node", node.name),)) for node in plan.nodes}
-        self._step_meters = {
-            (step.node, step.label): meters.meter("step", (("node", step.node), ("step", step.label)))
-            for node in plan.nodes
-            for step in node.steps
-        }
+        self._node_meters = {node: means.meters.meter("node", (("node", node.name),)) for node in plan.nodes}
+        self._routes = {step: _route(step, plan, means.meters) for node in plan.nodes for step in node.steps}
         self._runners: dict[Kind, Callable[[Node, Payload, Context, bool], Awaitable[Reply]]] = {
             Kind.SEQUENCE: self.run_sequence,
             Kind.SPLITTER: self.run_splitter,
@@ -91,12 +86,12 @@ class Executor:
             Kind.SWITCH: self.run_switch,
         }
 
-    async def run(self, payload: Payload, context: Context) -> Reply:
+    def run(self, payload: Payload, context: Context) -> Awaitable[Reply]:
         """The graph's answer to a request; its body may still be arriving."""
-        return await self._run_node(self.plan.root, payload, context, True)
+        return self._run_node(self.plan.root, payload, context, True)
 
     async def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        meter, begin, status = self._node_meters[node.name], time.perf_counter(), CLIENT_LEFT
+        meter, begin, status = self._node_meters[node], time.perf_counter(), CLIENT_LEFT
         meter.in_flight += 1
         try:
             reply = await self._runners[node.kind](node, payload, context, is_tail)
@@ -117,7 +112,7 @@ class Executor:
                 verdict = await self._judge(step.condition, reply)
                 if verdict is not None:
                     return verdict
-            given = self._input(step, payload, reply, context)
+            given = self._input(step, payload, reply, context) if step.changes_input else payload
             if isinstance(given, Reply):
                 return given
             reply = await self._visit(step, given, context, is_tail and place == last)
@@ -135,7 +130,7 @@ class Executor:
     async def run_switch(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """The first step whose condition holds for the input."""
         body = decoded_reply(payload.body, payload.coding, self._body_limit)
-        step = None if body is None else await _apart(body, matching_step, node.steps, body)
+        step = None if body is None else await _apart(body, matching_step, node, body)
         if isinstance(step, Step):
             return await self._visit(step, payload, context, is_tail)
         if step is None:
@@ -192,13 +187,12 @@ class Executor:
 
     # Steps.
 
-    async def _visit(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
+    def _visit(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Coroutine[Any, Any, Reply]:
         if step.inner is not None:
-            return await self._run_node(step.inner, payload, context, is_tail)
-        policy = step.policy
-        if policy.is_plain and not context.retries:
-            return await self._call_once(step, payload, context, is_tail)
-        return await self._call_again(step, payload, context, is_tail)
+            return self._run_node(step.inner, payload, context, is_tail)
+        if step.is_plain and not context.retries:
+            return self._call_once(step, payload, context, is_tail)
+        return self._call_again(step, payload, context, is_tail)
 
     async def _call_again(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """Repeat a call that may be repeated, with growing pauses of random length, while there is time."""
@@ -238,19 +232,18 @@ class Executor:
 
     async def _call_once(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """One call, measured, with a span of its own. A call that is given up counts as one whose client left."""
-        assert step.target is not None
-        trace, span_id = context.trace, new_span_id(self._chance)
-        seconds = own = step.policy.timeout_seconds or self.plan.timeouts.client
+        target, meter, own_seconds = self._routes[step]
+        trace, span_id, seconds = context.trace, new_span_id(self._chance), own_seconds
         lines = payload.lines + trace.lines(span_id)
         if context.deadline:
             left = max(0.001, context.deadline - asyncio.get_running_loop().time())
-            seconds = min(left, own) if own else left
+            if not own_seconds or left < own_seconds:
+                seconds = left
             lines += b"x-envoy-expected-rq-timeout-ms: %d\r\n" % (seconds * 1000)
-        outgoing = Outgoing(step.target, lines, payload.body, seconds, is_tail, own > 0)
-        meter, begin, status = self._step_meters[step.node, step.label], time.perf_counter(), CLIENT_LEFT
+        begin, status = time.perf_counter(), CLIENT_LEFT
         meter.in_flight += 1
         try:
-            reply = await self._call(outgoing)
+            reply = await self._call(Outgoing(target, lines, payload.body, seconds, is_tail, own_seconds > 0))
             status = reply.status
             return reply
         finally:
@@ -258,6 +251,20 @@ class Executor:
             meter.observe(status, time.perf_counter() - begin)
             if self._recorder is not None and trace.is_sampled:
                 self._recorder(_span(step, trace, span_id, status, begin))
+
+
+class _Route(NamedTuple):
+    """What a call of a step needs: `seconds` is the time limit that the step has of its own, 0 for none."""
+
+    target: Target
+    meter: Meter
+    seconds: float
+
+
+def _route(step: Step, plan: Plan, meters: Meters) -> _Route:
+    meter = meters.meter("step", (("node", step.node), ("step", step.label)))
+    target = step.target or Target("", Origin("", 0, False), b"")  # a step that is a node is not called
+    return _Route(target, meter, step.policy.timeout_seconds or plan.timeouts.client)
 
 
 def _span(step: Step, trace: Trace, span_id: bytes, status: int, begin: float) -> Span:

@@ -32,9 +32,9 @@ class Journal:
         self._lines.append(orjson.dumps({"time": time.time(), "level": level, "message": message, **more}))
         self.flush()
 
-    def access(self, record: dict[str, object]) -> None:
+    def access(self, line: bytes) -> None:
         """Add the line of a request."""
-        self._lines.append(orjson.dumps(record))
+        self._lines.append(line)
         if len(self._lines) >= _FULL:
             self.flush()
         elif self._timer is None:

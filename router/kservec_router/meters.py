@@ -6,6 +6,7 @@ A meter belongs to the graph, to a node, or to a step, and outlives a reload of 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -22,13 +23,13 @@ class Meter:
         self.in_flight = 0
         self.seconds = 0.0
         self.buckets = [0] * (len(BOUNDS) + 1)
-        self.statuses: dict[int, int] = {}
+        self.statuses: dict[int, int] = defaultdict(int)
 
     def observe(self, status: int, seconds: float) -> None:
         """Count one that ended with *status* after *seconds*."""
         self.buckets[bisect_left(BOUNDS, seconds)] += 1
         self.seconds += seconds
-        self.statuses[status] = self.statuses.get(status, 0) + 1
+        self.statuses[status] += 1
 
 
 class Meters:

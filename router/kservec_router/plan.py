@@ -33,12 +33,13 @@ class Kind(enum.Enum):
     SWITCH = "Switch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Step:
     """A step: a target or a node, and how its input is made.
 
     `label` is the name, or the position of a step without one; `key` the label as the start of a JSON member;
-    `part` the GJSON path of the part of the response that is its input (empty: all of it).
+    `part` the GJSON path of the part of the response that is its input (empty: all of it). `changes_input`: its input
+    is not that of its node; `is_plain`: a call of it is not repeated.
     """
 
     node: str
@@ -52,6 +53,8 @@ class Step:
     condition: Condition | None
     hard: bool
     policy: Policy
+    changes_input: bool
+    is_plain: bool
 
     @property
     def reads_response(self) -> bool:
@@ -59,14 +62,18 @@ class Step:
         return self.takes_response or self.condition is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Node:
-    """A node; `bounds` are the running sums of a Splitter's weights."""
+    """A node; `bounds` are the running sums of a Splitter's weights.
+
+    `keys` are those that all conditions together look at, when each of them has a test; else None.
+    """
 
     name: str
     kind: Kind
     steps: tuple[Step, ...]
     bounds: tuple[int, ...]
+    keys: tuple[bytes, ...] | None
     streams: bool
 
 
@@ -162,7 +169,7 @@ class _Compiler:
         steps = tuple(self.step(name, kind, place, step, (*above, name)) for place, step in enumerate(given.steps))
         self._check_node(name, kind, given)
         bounds = tuple(accumulate(step.weight or 0 for step in given.steps)) if kind is Kind.SPLITTER else ()
-        node = Node(name=name, kind=kind, steps=steps, bounds=bounds, streams=_streams(kind, steps))
+        node = Node(name=name, kind=kind, steps=steps, bounds=bounds, keys=_keys(steps), streams=_streams(kind, steps))
         self.done[name] = node
         return node
 
@@ -171,7 +178,7 @@ class _Compiler:
         label = given.name or str(place)
         where = f'node "{node}", step {place}' + (f' ("{given.name}")' if given.name else "")
         self.labels.append(f"{node}/{label}")
-        in_sequence = kind is Kind.SEQUENCE
+        in_sequence, policy = kind is Kind.SEQUENCE, self.policies.of(node, label)
         takes_response, part = self._input(where, given.data) if in_sequence else (False, b"")
         return Step(
             node=node,
@@ -184,7 +191,9 @@ class _Compiler:
             maps_predictions=in_sequence and given.map_predictions_to_instances,
             condition=self._condition(where, kind, place, given.condition),
             hard=given.dependency == "Hard",
-            policy=self.policies.of(node, label),
+            policy=policy,
+            changes_input=(takes_response and place > 0) or (in_sequence and given.map_predictions_to_instances),
+            is_plain=policy.is_plain,
         )
 
     def _target(self, where: str, given: InferenceStep) -> Target | None:
@@ -241,10 +250,17 @@ class _Compiler:
         self.problems.append(problem)
 
 
+def _keys(steps: tuple[Step, ...]) -> tuple[bytes, ...] | None:
+    conditions = [step.condition for step in steps if step.condition is not None]
+    if any(condition.test is None for condition in conditions):
+        return None
+    return tuple(sorted({key for condition in conditions for key in condition.keys}))
+
+
 def _streams(kind: Kind, steps: tuple[Step, ...]) -> bool:
     """Whether a request can be passed on while it arrives: one step takes it, as it is, and once."""
     if kind is Kind.SEQUENCE and (len(steps) != 1 or steps[0].maps_predictions):
         return False
     if kind not in (Kind.SEQUENCE, Kind.SPLITTER):
         return False
-    return all(step.inner.streams if step.inner is not None else step.policy.is_plain for step in steps)
+    return all(step.inner.streams if step.inner is not None else step.is_plain for step in steps)

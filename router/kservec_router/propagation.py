@@ -129,15 +129,15 @@ def client_headers(reply: Reply, is_last: bool) -> list[tuple[bytes, bytes]]:
 
     A body without a type that is JSON is called so, as KServe's router does.
     """
-    headers, body = reply.headers, reply.body
-    nominated = next((value for name, value in headers if name == b"connection"), b"close")
-    dropped = _DROPPED if nominated.lower() in _USUAL else _DROPPED | {n.strip() for n in nominated.lower().split(b",")}
-    chosen = [pair for pair in headers if pair[0] not in dropped]
+    body, named = reply.body, dict(reply.headers)
+    nominated = named.get(b"connection", b"close")
+    dropped = _DROPPED if nominated in _USUAL else _DROPPED | {n.strip() for n in nominated.lower().split(b",")}
+    chosen = [pair for pair in reply.headers if pair[0] not in dropped]
     length = len(body) if isinstance(body, bytes) else body.length
     if length is not None and reply.status not in (204, 304):
         chosen.append((b"content-length", b"%d" % length))
-    if isinstance(body, bytes) and body and reply.header(b"content-type") is None and valid(body):
+    if b"content-type" not in named and isinstance(body, bytes) and body and valid(body):
         chosen.append(JSON_TYPE)
-    if is_last or (nominated == b"close" and reply.status == 413):
+    if is_last or (reply.status == 413 and nominated == b"close"):
         chosen.append((b"connection", b"close"))
     return chosen

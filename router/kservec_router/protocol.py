@@ -16,12 +16,14 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from kservec_router.app import TASKS, is_admin
+from kservec_router.drive import Drive
 from kservec_router.messages import Reply, failure
 from kservec_router.propagation import client_headers
 from kservec_router.router import Request, Router
 
 _LONG_BODY = 1 << 20
 _MOST_HEADERS = 256
+_ADMIN = (b"/readyz", b"/healthz", b"/metrics")
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -41,6 +43,7 @@ class RouterProtocol(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._running: set[asyncio.Task[None]] = set()
+        self._drive: Drive | None = None
         self._waiting: deque[_Waiting] = deque()
         self._pieces: list[bytes] = []
         self._refusal = (400, "the request is not well-formed HTTP")
@@ -142,13 +145,16 @@ class RouterProtocol(HttpToolsProtocol):
 
     def _can_be_short(self, length: bytes) -> bool:
         """Whether the request is for the graph, will be held as a whole, and no other one is on the long way."""
-        if not self.url.startswith(b"/") or (self.cycle is not None and not self.cycle.response_complete):
+        url = self.url
+        if url[:1] != b"/" or b"%" in url or (self.cycle is not None and not self.cycle.response_complete):
             return False
-        path = self.url.partition(b"?")[0].decode("ascii", "replace")
-        if is_admin(self.parser.get_method().decode("ascii"), path) or "%" in path:
+        if url.startswith(_ADMIN) and is_admin(self.parser.get_method().decode("ascii"), self._path()):
             return False
         settings = self.router.settings
         return int(length) <= min(settings.stream_from, settings.body_limit)
+
+    def _path(self) -> str:
+        return self.url.partition(b"?")[0].decode("ascii", "replace")
 
     def _take_long_way(self) -> None:
         """Hand the request to uvicorn, unless others on the short way are to be answered first: then to nobody."""
@@ -183,7 +189,7 @@ class RouterProtocol(HttpToolsProtocol):
             super().on_message_complete()
             return
         self._is_short = False
-        path = self.url.partition(b"?")[0].decode("ascii", "replace")
+        path = self._path()
         client = self.client[0] if self.client else None
         request = Request(self.parser.get_method().decode("ascii"), path, self.headers, client)
         request.body, self._pieces = b"".join(self._pieces), []
@@ -199,9 +205,8 @@ class RouterProtocol(HttpToolsProtocol):
 
     def _serve(self, waiting: _Waiting) -> None:
         self._is_serving = True
-        task = self.loop.create_task(self._answer(waiting))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        self._drive = Drive(self._answer(waiting), self.loop)
+        self._drive.start()
 
     async def _answer(self, waiting: _Waiting) -> None:
         """Answer a request and go on to the next."""
@@ -225,10 +230,8 @@ class RouterProtocol(HttpToolsProtocol):
         self._finish(keep)
 
     def _write_reply(self, request: Request, reply: Reply, body: bytes, keep: bool) -> None:
-        parts = [STATUS_LINE[reply.status]]
-        for name, value in (*self.server_state.default_headers, *client_headers(reply, not keep)):
-            parts += (name, b": ", value, b"\r\n")
-        parts.append(b"\r\n")
+        headers = (*self.server_state.default_headers, *client_headers(reply, not keep))
+        parts = [STATUS_LINE[reply.status], *[b"%b: %b\r\n" % pair for pair in headers], b"\r\n"]
         if request.method != "HEAD" and reply.status not in (204, 304):
             parts.append(body)
         self.transport.write(b"".join(parts))
@@ -266,7 +269,8 @@ class RouterProtocol(HttpToolsProtocol):
         if not keep:
             self.transport.close()
         elif self._waiting:
-            self._serve(self._waiting.popleft())
+            self._is_serving = True
+            self.loop.call_soon(self._serve, self._waiting.popleft())
         else:
             self.flow.resume_reading()
             limit = self.router.executor.plan.timeouts.idle
@@ -312,3 +316,5 @@ class RouterProtocol(HttpToolsProtocol):
     def _cancel(self) -> None:
         for task in list(self._running):
             task.cancel()
+        if self._drive is not None and self._is_serving:
+            self._drive.cancel()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 _PARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 _ZERO_TRACE, _ZERO_SPAN = b"0" * 32, b"0" * 16
 _LONGEST_STATE = 512
+_NOT_ZERO = 1 << 64 | 1
 
 
 class Span(NamedTuple):
@@ -60,9 +61,10 @@ def start_trace(headers: Mapping[bytes, bytes], source: random.Random) -> Trace:
     """The trace of a request: the client's when its `traceparent` is well-formed, else a new one, which is sampled."""
     parent = headers.get(b"traceparent")
     found = _PARENT.fullmatch(parent) if parent else None
-    span_id = new_span_id(source)
     if found is None or found[1] == b"ff" or found[2] == _ZERO_TRACE or found[3] == _ZERO_SPAN:
-        return Trace(b"%032x" % (source.getrandbits(128) or 1), span_id, b"", b"01", b"")
+        digits = b"%048x" % (source.getrandbits(192) | _NOT_ZERO)
+        return Trace(digits[:32], digits[32:], b"", b"01", b"")
+    span_id = new_span_id(source)
     state = headers.get(b"tracestate")
     line = b"tracestate: %b\r\n" % state if state and len(state) <= _LONGEST_STATE else b""
     return Trace(found[2], span_id, found[3], b"01" if int(found[4], 16) & 1 else b"00", line)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import httptools
 
+from kservec_router.drive import Outcome
 from kservec_router.messages import Body, Headers, Outgoing, Reply, Source, failure
 
 LONG_BODY = 262_144
@@ -84,7 +85,7 @@ class Stream:
 class Connection(asyncio.Protocol):
     """A connection and the one exchange under way on it.
 
-    `outcome` is the future of that exchange, whose result is always a Reply; None while the connection is idle.
+    `outcome` is what that exchange will end with, always a Reply; None while the connection is idle.
     `heard` tells whether any byte of a reply came, `is_used` whether there was an exchange before this one;
     `deadline` is loop time, 0 when there is none.
     """
@@ -96,7 +97,7 @@ class Connection(asyncio.Protocol):
         self._stream: Stream | None = None
         self._writable: asyncio.Future[None] | None = None
         self._uploading = False
-        self.outcome: asyncio.Future[Reply] | None = None
+        self.outcome: Outcome[Reply] | None = None
         self.deadline = 0.0
         self.idle_since = 0.0
         self.is_used = False
@@ -116,14 +117,15 @@ class Connection(asyncio.Protocol):
         """Whether a request can be sent."""
         return self._transport is not None and not self._transport.is_closing()
 
-    def exchange(self, outgoing: Outgoing, deadline: float) -> asyncio.Future[Reply]:
-        """Send a request; the future's result is the reply, whatever happens."""
+    def exchange(self, outgoing: Outgoing, deadline: float) -> Outcome[Reply]:
+        """Send a request; the outcome is the reply, whatever happens."""
         transport = self._transport
         target, lines, body, _, may_stream, is_whole_limited = outgoing
         self._begin(target.url, may_stream)
         self._is_whole_limited = is_whole_limited
         self.deadline = deadline
-        self.outcome = outcome = asyncio.get_running_loop().create_future()
+        outcome: Outcome[Reply] = Outcome(asyncio.get_running_loop())
+        self.outcome = outcome
         if transport is None:
             self.fail("the connection was closed")
         elif isinstance(body, bytes):
@@ -201,26 +203,32 @@ class Connection(asyncio.Protocol):
             self.abort()  # nobody asked
             return
         self.heard = True
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self.fail("the service switched protocols")
-            return
-        except httptools.HttpParserError as error:
-            self.fail(f"malformed reply: {error}")
-            return
-        if not self._head_done and self._reply is None:
-            self._head_size += len(data)
-        if self._head_size > self._limits.head_bytes and self._stream is None:
-            self.fail(f"the head of the reply is longer than {self._limits.head_bytes} bytes")
-        elif self._body_size > self._limits.body_bytes:
-            self.fail(f"the reply is longer than {self._limits.body_bytes} bytes")
+        problem = self._feed(data)
+        if problem is not None:
+            self.fail(problem)
         elif self._reply is not None:
             self._finish()
         elif self._stream is not None:
             self.deadline = self._stall_deadline()
         elif self._may_stream and self._head_done and self._is_worth_a_stream():
             self._start_stream()
+
+    def _feed(self, data: bytes) -> str | None:
+        """Parse what arrived; return what is wrong with it. After a whole reply, nothing is, but nothing follows."""
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            return "the service switched protocols"
+        except httptools.HttpParserError as error:
+            self._keep = False
+            return f"malformed reply: {error}" if self._reply is None else None
+        if not self._head_done and self._reply is None:
+            self._head_size += len(data)
+        if self._head_size > self._limits.head_bytes and self._stream is None:
+            return f"the head of the reply is longer than {self._limits.head_bytes} bytes"
+        if self._body_size > self._limits.body_bytes:
+            return f"the reply is longer than {self._limits.body_bytes} bytes"
+        return None
 
     def _is_worth_a_stream(self) -> bool:
         """Whether the body is long or of unknown length; with a time limit for all of it, only event streams are."""
@@ -266,8 +274,8 @@ class Connection(asyncio.Protocol):
 
     def _settle(self, reply: Reply) -> None:
         outcome, self.outcome = self.outcome, None
-        if outcome is not None and not outcome.done():
-            outcome.set_result(reply)
+        if outcome is not None:
+            outcome.set(reply)
 
     def fail(self, reason: str, status: int = 500) -> None:
         """End the exchange with a failure, and the connection."""

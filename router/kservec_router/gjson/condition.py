@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
@@ -37,41 +36,33 @@ _MISSING = object()
 
 
 class Document:
-    """A body that conditions look at; it is parsed when the first of them does."""
+    """A body that conditions look at; it is parsed once. `value` is no container where the text must decide."""
+
+    __slots__ = ("body", "value")
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-
-    @cached_property
-    def value(self) -> Any:
-        """The parsed body; not a container where the walk through the text must decide."""
         try:
-            return orjson.loads(self.body)
+            self.value: Any = orjson.loads(body)
         except ValueError:
-            return None
+            self.value = None
 
-    @cached_property
+    @property
     def is_json(self) -> bool:
         """Whether the body is JSON, nested at most DEEPEST levels."""
         return self.value is not None or valid(self.body, DEEPEST)
 
-    def has_once(self, keys: tuple[bytes, ...]) -> bool:
-        """Whether each of *keys* (with quotes) stands in the body once at most and no escape can hide one."""
-        known = self._repeated
-        for key in keys:
-            if key not in known:
-                known[key] = self.body.count(key) > 1
-            if known[key]:
-                return False
-        return not self._has_escapes
+    def is_testable(self, keys: tuple[bytes, ...]) -> bool:
+        """Whether tests on the value are right: each of *keys* (with quotes) stands in the body once at most.
 
-    @cached_property
-    def _repeated(self) -> dict[bytes, bool]:
-        return {}
-
-    @cached_property
-    def _has_escapes(self) -> bool:
-        return b"\\" in self.body and b"\\u" in self.body  # a single byte is found far faster, and mostly missing
+        Else the first of repeated keys would count, where the parser keeps the last. An escape could hide one.
+        """
+        if not isinstance(self.value, (dict, list)):
+            return False
+        count = self.body.count
+        if any(count(key) > 1 for key in keys):
+            return False
+        return not (b"\\" in self.body and b"\\u" in self.body)  # a single byte is found far faster, and mostly missing
 
 
 class Condition(NamedTuple):
@@ -88,7 +79,7 @@ class Condition(NamedTuple):
         Raises:
             RecursionError: The path is made of very many modifiers.
         """
-        if self.test is not None and isinstance(document.value, (dict, list)) and document.has_once(self.keys):
+        if self.test is not None and document.is_testable(self.keys):
             return self.test(document.value)
         return get(document.body, self.path).exists
 
@@ -143,9 +134,10 @@ def _comparison(keys: tuple[str, ...], comparison: str | None, right: str) -> Te
     if comparison is None:
         return lambda value: _walk(value, keys) is not _MISSING
     compare, number, equal = _COMPARE[comparison], parse_float(right.encode()), comparison in ("=", "==")
+    only = keys[0] if len(keys) == 1 else None
 
     def test(value: Any) -> bool:
-        found = _walk(value, keys)
+        found = value.get(only) if only is not None and isinstance(value, dict) else _walk(value, keys)
         if isinstance(found, str):
             return compare(found, right)
         if isinstance(found, bool):
