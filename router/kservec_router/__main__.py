@@ -27,6 +27,8 @@ from kservec_router.settings import Settings, parse_arguments
 from kservec_router.tracing import Recorder
 from kservec_router.wire import WireLimits
 
+_GC_THRESHOLDS = (20_000, 20, 50)  # requests leave hardly any cycles, so looking for them often is a waste
+
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the router; return its exit status: 0 fine, 1 the graph is wrong, 2 a setting is."""
@@ -85,6 +87,7 @@ def serve(plan: Plan, settings: Settings) -> None:
         router.announce()
         watching = asyncio.create_task(_watch(router)) if settings.graph and not settings.graph_json else None
         gc.freeze()
+        gc.set_threshold(*_GC_THRESHOLDS)
         yield
         if watching is not None:
             watching.cancel()

@@ -63,7 +63,7 @@ class RouterApp:
             return
         task, tasks = asyncio.current_task(), scope.get(TASKS, set())
         client = scope.get("client")
-        request = Request(scope["method"], scope["path"], scope["headers"], client[0] if client else None)
+        request = Request(scope["method"].encode(), scope["path"], scope["headers"], client[0] if client else None)
         tasks.add(task)
         try:
             reply = self.router.begin(request) or await self._reply(request, receive)
@@ -81,7 +81,11 @@ class RouterApp:
             request.reply = body
             return body
         request.body = body
-        return await self.router.answer(request)
+        try:
+            request.reply = await self.router.run(request)
+        except Exception as error:  # noqa: BLE001 - the wall between requests
+            request.reply = self.router.mistake(error)
+        return request.reply
 
     async def _send(self, request: Request, reply: Reply, send: Send) -> None:
         headers, body = client_headers(reply, self.router.is_draining), reply.body

@@ -31,12 +31,13 @@ def matching_step(node: Node, body: bytes) -> Step | bool | None:
     document = Document(body)
     if not document.is_json:
         return None
-    is_testable = node.keys is not None and document.is_testable(node.keys)
+    if node.tests and document.is_testable(node.keys):
+        for test, step in node.tests:
+            if test(document.value):
+                return step
+        return False
     for step in node.steps:
-        condition = step.condition
-        if condition is None:
-            continue
-        if condition.test(document.value) if is_testable and condition.test else condition.holds(document):
+        if step.condition is not None and step.condition.holds(document):
             return step
     return False
 

@@ -11,6 +11,7 @@ import contextlib
 import ssl
 from collections import deque
 from collections.abc import Iterable
+from time import monotonic
 from typing import NamedTuple
 
 from kservec_router.drive import Outcome
@@ -77,7 +78,7 @@ class Client:
         pool = self._pools.get(outgoing.target.origin)
         if pool is None:
             return failure(500, f'Post "{outgoing.target.url}": the host is not in the graph')
-        now = asyncio.get_running_loop().time()
+        now = monotonic()
         deadline = now + outgoing.seconds if outgoing.seconds else 0.0
         connection = pool.take(now)
         if connection is None:
@@ -85,27 +86,36 @@ class Client:
             if isinstance(opened, Reply):
                 return opened
             connection = opened
-        was_used, begin = connection.is_used, asyncio.get_running_loop().time()
-        reply = await self._exchange(connection, outgoing, deadline)
-        if reply.cause is None or not was_used or connection.heard or reply.status != 500:
-            return reply
-        if not isinstance(outgoing.body, bytes) or asyncio.get_running_loop().time() - begin > _STALE_SECONDS:
-            return reply
-        fresh = await asyncio.create_task(pool.open_one(outgoing, deadline))
-        return fresh if isinstance(fresh, Reply) else await self._exchange(fresh, outgoing, deadline)
+        was_used, is_whole = connection.is_used, isinstance(outgoing.body, bytes)
+        outcome = self._exchange(connection, outgoing, deadline)
+        try:
+            reply = await outcome if is_whole else await self._with_upload(connection, outgoing, outcome)
+        except asyncio.CancelledError:
+            connection.fail("the call was given up")
+            raise
+        if reply.cause is not None and was_used and is_whole and not connection.heard:
+            return await self._once_more(pool, outgoing, deadline, reply, now)
+        return reply
 
-    async def _exchange(self, connection: Connection, outgoing: Outgoing, deadline: float) -> Reply:
+    async def _once_more(self, pool: _Pool, outgoing: Outgoing, deadline: float, reply: Reply, since: float) -> Reply:
+        """Repeat a call on a new connection, when the kept one was closed before the service can have seen it."""
+        if reply.status != 500 or monotonic() - since > _STALE_SECONDS:
+            return reply
+        connection = await asyncio.create_task(pool.open_one(outgoing, deadline))
+        if isinstance(connection, Reply):
+            return connection
+        try:
+            return await self._exchange(connection, outgoing, deadline)
+        except asyncio.CancelledError:
+            connection.fail("the call was given up")
+            raise
+
+    def _exchange(self, connection: Connection, outgoing: Outgoing, deadline: float) -> Outcome[Reply]:
         outcome = connection.exchange(outgoing, deadline)
         self._busy[connection] = None
         if 0 < deadline < self._due - _TICK_SECONDS:
             self._tick()
-        try:
-            if isinstance(outgoing.body, bytes):
-                return await outcome
-            return await self._with_upload(connection, outgoing, outcome)
-        except asyncio.CancelledError:
-            connection.fail("the call was given up")
-            raise
+        return outcome
 
     async def _with_upload(self, connection: Connection, outgoing: Outgoing, outcome: Outcome[Reply]) -> Reply:
         assert not isinstance(outgoing.body, bytes)
@@ -119,8 +129,7 @@ class Client:
 
     def _tick(self) -> None:
         """Look after deadlines, of calls and of connections that nobody uses; come back when the next one is due."""
-        loop = asyncio.get_running_loop()
-        now = loop.time()
+        now = monotonic()
         for connection in [c for c in self._busy if 0 < c.deadline <= now]:
             connection.fail("the time limit is exceeded", 504)
         if now >= self._next_look_at_idle:
@@ -130,8 +139,9 @@ class Client:
         soonest = min((c.deadline for c in self._busy if c.deadline), default=now + _SLOW_TICK_SECONDS)
         if self._timer is not None:
             self._timer.cancel()
-        self._due = now + min(max(soonest - now, _TICK_SECONDS), _SLOW_TICK_SECONDS)
-        self._timer = loop.call_at(self._due, self._tick)
+        pause = min(max(soonest - now, _TICK_SECONDS), _SLOW_TICK_SECONDS)
+        self._due = now + pause
+        self._timer = asyncio.get_running_loop().call_later(pause, self._tick)
 
     def over(self, connection: Connection) -> None:
         """Forget about a connection's deadline."""
@@ -171,7 +181,7 @@ class _Pool:
     async def open_one(self, outgoing: Outgoing, deadline: float) -> Connection | Reply:
         """A connection of one's own, new or handed over by another call; a failure when there is none to be had."""
         limits = self._client.limits
-        seconds = max(0.0, deadline - asyncio.get_running_loop().time()) if deadline else None
+        seconds = max(0.0, deadline - monotonic()) if deadline else None
         try:
             async with asyncio.timeout(seconds):
                 if self.open >= limits.connections:
@@ -233,7 +243,7 @@ class _Pool:
     def _free(self, connection: Connection) -> None:
         """Take a connection back when its exchange is over."""
         self._client.over(connection)
-        connection.idle_since = asyncio.get_running_loop().time()
+        connection.idle_since = monotonic()
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():

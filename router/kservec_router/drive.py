@@ -17,24 +17,24 @@ T = TypeVar("T")
 class Outcome(Generic[T]):
     """A result to come, for one that waits: as a Future, but that one goes on within `set`, if it can.
 
-    It cannot while another Task is running; then it goes on soon.
+    A Task cannot while another one is running; then it goes on soon.
     """
 
-    __slots__ = ("_asyncio_future_blocking", "_callback", "_is_cancelled", "_loop", "_value")
+    __slots__ = ("_asyncio_future_blocking", "_callback", "_is_cancelled", "_value", "driver")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+    def __init__(self) -> None:
         self._asyncio_future_blocking = False
         self._callback: Callable[[Any], object] | None = None
         self._is_cancelled = False
         self._value: T | None = None
+        self.driver: Drive | None = None
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
         """The loop that it belongs to, as a Task wants to know."""
-        return self._loop
+        return asyncio.get_running_loop()
 
     def add_done_callback(self, callback: Callable[[Any], object], *, context: Context | None = None) -> None:  # noqa: ARG002 - a Future's
-        """Say what is to be called; a Task, or `Drive`, does so."""
+        """Say what is to be called; a Task does so."""
         self._callback = callback
 
     def set(self, value: T) -> None:
@@ -52,13 +52,13 @@ class Outcome(Generic[T]):
         return True
 
     def _wake(self) -> None:
-        callback, self._callback = self._callback, None
-        if callback is None:
-            return
-        if asyncio.current_task(self._loop) is None:
-            callback(self)
-        else:
-            self._loop.call_soon(callback, self)
+        if self.driver is not None:
+            self.driver.step()
+        elif self._callback is not None:
+            if asyncio.current_task() is None:
+                self._callback(self)
+            else:
+                asyncio.get_running_loop().call_soon(self._callback, self)
 
     def result(self) -> T:
         """The result.
@@ -81,17 +81,14 @@ class Outcome(Generic[T]):
 class Drive:
     """A coroutine that runs once it is started. What it raises goes to the loop's exception handler, not to others."""
 
-    __slots__ = ("_coroutine", "_loop", "_waits_for")
+    __slots__ = ("_coroutine", "_waits_for")
 
-    def __init__(self, coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> None:
-        self._coroutine, self._loop = coroutine, loop
+    def __init__(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        self._coroutine = coroutine
         self._waits_for: Any = None
 
-    def start(self) -> None:
-        """Run until it first waits."""
-        self._step()
-
-    def _step(self, _: object = None) -> None:
+    def step(self, _: object = None) -> None:
+        """Run until it waits; first to start it, then whenever what it waits for is there."""
         try:
             waits_for = self._coroutine.send(None)
         except StopIteration:
@@ -99,14 +96,17 @@ class Drive:
             return
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it must not hit whoever woke it
             self._waits_for = None
-            self._loop.call_exception_handler({"message": "a coroutine failed", "exception": error})
+            context = {"message": "a coroutine failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
             return
         self._waits_for = waits_for
-        if waits_for is None:  # a bare yield, as in sleep(0)
-            self._loop.call_soon(self._step)
+        if type(waits_for) is Outcome:
+            waits_for.driver = self
+        elif waits_for is None:  # a bare yield, as in sleep(0)
+            asyncio.get_running_loop().call_soon(self.step)
         else:
             waits_for._asyncio_future_blocking = False
-            waits_for.add_done_callback(self._step)
+            waits_for.add_done_callback(self.step)
 
     def cancel(self) -> None:
         """End it with a CancelledError where it waits."""

@@ -11,8 +11,9 @@ import asyncio
 import random
 import time
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, NamedTuple
 
 from kservec_router.bodies import (
@@ -32,7 +33,7 @@ from kservec_router.propagation import Lines
 from kservec_router.tracing import Recorder, Span, Trace, new_span_id
 
 NO_MATCH = "None of the routes matched with the switch condition"
-LARGE_BODY = 1 << 20
+LARGE_BODY = 1 << 20  # conditions look into a larger body in a thread, so that other requests need not wait
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 CLIENT_LEFT = 499
 INVALID_RESPONSE = failure(500, "invalid response")
@@ -47,9 +48,8 @@ class Payload(NamedTuple):
     coding: bytes | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Context:
-    """What the calls of one request share. `deadline` is loop time (0: none)."""
+class Context(NamedTuple):
+    """What the calls of one request share. `deadline` is monotonic time (0: none)."""
 
     trace: Trace
     lines: Lines
@@ -77,29 +77,37 @@ class Executor:
         self.answer_seconds = plan.timeouts.answer
         self._call, self._chance, self._recorder = means.call, means.chance, means.recorder
         self._body_limit, self._backoff_seconds = means.body_limit, means.backoff_seconds
-        self._node_meters = {node: means.meters.meter("node", (("node", node.name),)) for node in plan.nodes}
+        self._meters = {node: means.meters.meter("node", (("node", node.name),)) for node in plan.nodes}
         self._routes = {step: _route(step, plan, means.meters) for node in plan.nodes for step in node.steps}
-        self._runners: dict[Kind, Callable[[Node, Payload, Context, bool], Awaitable[Reply]]] = {
-            Kind.SEQUENCE: self.run_sequence,
-            Kind.SPLITTER: self.run_splitter,
-            Kind.ENSEMBLE: self.run_ensemble,
-            Kind.SWITCH: self.run_switch,
-        }
 
     def run(self, payload: Payload, context: Context) -> Awaitable[Reply]:
         """The graph's answer to a request; its body may still be arriving."""
         return self._run_node(self.plan.root, payload, context, True)
 
     async def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        meter, begin, status = self._node_meters[node], time.perf_counter(), CLIENT_LEFT
+        meter, begin, status = self._meters[node], time.perf_counter(), CLIENT_LEFT
         meter.in_flight += 1
         try:
-            reply = await self._runners[node.kind](node, payload, context, is_tail)
+            reply = await self._work(node, payload, context, is_tail)
             status = reply.status
             return reply
         finally:
             meter.in_flight -= 1
             meter.observe(status, time.perf_counter() - begin)
+
+    def _work(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Coroutine[Any, Any, Reply]:
+        """How a node is run. A Sequence that is one plain step is that step."""
+        if node.only is not None:
+            return self._visit(node.only, payload, context, is_tail)
+        match node.kind:
+            case Kind.SEQUENCE:
+                return self.run_sequence(node, payload, context, is_tail)
+            case Kind.SPLITTER:
+                return self._visit(self.choose_by_weight(node), payload, context, is_tail)
+            case Kind.ENSEMBLE:
+                return self.run_ensemble(node, payload, context)
+            case Kind.SWITCH:
+                return self.run_switch(node, payload, context, is_tail)
 
     # Nodes. `is_tail`: the reply goes to the client as it is, so it may be passed on while it arrives.
 
@@ -122,15 +130,17 @@ class Executor:
                 return reply
         return reply
 
-    async def run_splitter(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        """One step, by chance and weight."""
-        place = bisect_right(node.bounds, self._chance.randrange(100))
-        return await self._visit(node.steps[place], payload, context, is_tail)
+    def choose_by_weight(self, node: Node) -> Step:
+        """The step of a Splitter that takes a request, by chance and weight."""
+        return node.steps[bisect_right(node.bounds, self._chance.randrange(100))]
 
     async def run_switch(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """The first step whose condition holds for the input."""
         body = decoded_reply(payload.body, payload.coding, self._body_limit)
-        step = None if body is None else await _apart(body, matching_step, node, body)
+        if body is None or len(body) <= LARGE_BODY:
+            step = None if body is None else matching_step(node, body)
+        else:
+            step = await asyncio.to_thread(matching_step, node, body)
         if isinstance(step, Step):
             return await self._visit(step, payload, context, is_tail)
         if step is None:
@@ -138,15 +148,16 @@ class Executor:
             return failure(400 if payload.is_request else 500, cause)
         return failure(404, NO_MATCH)
 
-    async def run_ensemble(self, node: Node, payload: Payload, context: Context, _: bool) -> Reply:
+    async def run_ensemble(self, node: Node, payload: Payload, context: Context) -> Reply:
         """All steps at the same time; their replies become members of one object. A Hard failure ends it at once."""
         branches = [asyncio.create_task(self._visit(step, payload, context, False)) for step in node.steps]
         try:
             await _all_or_hard_failure(node.steps, branches)
+            replies = [branch.result() if branch.done() else None for branch in branches]
         finally:
             for branch in branches:
                 branch.cancel()
-        return self._merged(node.steps, [branch.result() if branch.done() else None for branch in branches])
+        return self._merged(node.steps, replies)
 
     def _merged(self, steps: tuple[Step, ...], replies: list[Reply | None]) -> Reply:
         """The replies as one object. Their bytes are not touched, so numbers keep all their digits."""
@@ -167,7 +178,10 @@ class Executor:
     async def _judge(self, condition: Condition, reply: Reply) -> Reply | None:
         """The end of a Sequence when a condition does not hold for the reply before it; None when it goes on."""
         body = decoded_reply(reply.body, reply.header(b"content-encoding"), self._body_limit)
-        holds = None if body is None else await _apart(body, has_match, condition, body)
+        if body is None or len(body) <= LARGE_BODY:
+            holds = None if body is None else has_match(condition, body)
+        else:
+            holds = await asyncio.to_thread(has_match, condition, body)
         if holds is None:
             return INVALID_RESPONSE
         return None if holds else Reply(200, reply.headers, reply.body)
@@ -205,7 +219,7 @@ class Executor:
             if attempt == retries or reply.status not in RETRIED_STATUSES:
                 break
             pause = self._backoff_seconds * 2**attempt * (0.5 + self._chance.random() / 2)
-            if context.deadline and asyncio.get_running_loop().time() + pause >= context.deadline:
+            if context.deadline and monotonic() + pause >= context.deadline:
                 break
             _discard(reply)
             await asyncio.sleep(pause)
@@ -236,7 +250,7 @@ class Executor:
         trace, span_id, seconds = context.trace, new_span_id(self._chance), own_seconds
         lines = payload.lines + trace.lines(span_id)
         if context.deadline:
-            left = max(0.001, context.deadline - asyncio.get_running_loop().time())
+            left = max(0.001, context.deadline - monotonic())
             if not own_seconds or left < own_seconds:
                 seconds = left
             lines += b"x-envoy-expected-rq-timeout-ms: %d\r\n" % (seconds * 1000)
@@ -300,13 +314,6 @@ def _is_decided(hard: list[asyncio.Task[Reply]]) -> bool:
         if branch.exception() is None and not branch.result().is_success:
             return True
     return False
-
-
-async def _apart(body: bytes, look: Callable[..., Any], *arguments: Any) -> Any:
-    """Look into a body; into a large one in a thread, so that other requests need not wait."""
-    if len(body) > LARGE_BODY:
-        return await asyncio.to_thread(look, *arguments)
-    return look(*arguments)
 
 
 def _discard(reply: Reply, kept: Reply | None = None) -> None:

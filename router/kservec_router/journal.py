@@ -23,7 +23,7 @@ class Journal:
     """Lines gathered and written several at a time, within half a second."""
 
     def __init__(self, write: Write = _to_stderr) -> None:
-        self._write = write
+        self.write = write
         self._lines: list[bytes] = []
         self._timer: asyncio.TimerHandle | None = None
 
@@ -47,4 +47,4 @@ class Journal:
             self._timer = None
         lines, self._lines = self._lines, []
         if lines:
-            self._write(b"\n".join(lines) + b"\n")
+            self.write(b"\n".join(lines) + b"\n")

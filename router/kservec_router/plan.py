@@ -15,7 +15,7 @@ import orjson
 
 from kservec.spec.inferencegraph import ROOT, InferenceGraphSpec, InferenceRouter, InferenceStep, RouterTimeouts
 from kservec_router.errors import GraphError
-from kservec_router.gjson import Condition, compile_condition, condition_problem
+from kservec_router.gjson import Condition, Test, compile_condition, condition_problem
 from kservec_router.messages import Target
 from kservec_router.policies import Policies, Policy
 from kservec_router.targets import parse_target
@@ -66,15 +66,19 @@ class Step:
 class Node:
     """A node; `bounds` are the running sums of a Splitter's weights.
 
-    `keys` are those that all conditions together look at, when each of them has a test; else None.
+    `tests` are those of the conditions, with their steps, when all of them have one, and `keys` what they look at.
+    `streams`: a request can be passed on while it arrives. `only`: the one step of a Sequence that takes the input as
+    it is.
     """
 
     name: str
     kind: Kind
     steps: tuple[Step, ...]
     bounds: tuple[int, ...]
-    keys: tuple[bytes, ...] | None
+    tests: tuple[tuple[Test, Step], ...]
+    keys: tuple[bytes, ...]
     streams: bool
+    only: Step | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +172,18 @@ class _Compiler:
         kind = Kind(given.router_type)
         steps = tuple(self.step(name, kind, place, step, (*above, name)) for place, step in enumerate(given.steps))
         self._check_node(name, kind, given)
-        bounds = tuple(accumulate(step.weight or 0 for step in given.steps)) if kind is Kind.SPLITTER else ()
-        node = Node(name=name, kind=kind, steps=steps, bounds=bounds, keys=_keys(steps), streams=_streams(kind, steps))
+        tests = _tests(steps)
+        is_single = kind is Kind.SEQUENCE and len(steps) == 1 and not steps[0].changes_input
+        node = Node(
+            name=name,
+            kind=kind,
+            steps=steps,
+            bounds=tuple(accumulate(step.weight or 0 for step in given.steps)) if kind is Kind.SPLITTER else (),
+            tests=tests,
+            keys=tuple(sorted({key for step in steps if step.condition for key in step.condition.keys})),
+            streams=_streams(kind, steps),
+            only=steps[0] if is_single else None,
+        )
         self.done[name] = node
         return node
 
@@ -250,11 +264,11 @@ class _Compiler:
         self.problems.append(problem)
 
 
-def _keys(steps: tuple[Step, ...]) -> tuple[bytes, ...] | None:
-    conditions = [step.condition for step in steps if step.condition is not None]
-    if any(condition.test is None for condition in conditions):
-        return None
-    return tuple(sorted({key for condition in conditions for key in condition.keys}))
+def _tests(steps: tuple[Step, ...]) -> tuple[tuple[Test, Step], ...]:
+    """The tests of all conditions; none when a condition has none."""
+    pairs = [(step.condition.test, step) for step in steps if step.condition is not None]
+    found = tuple((test, step) for test, step in pairs if test is not None)
+    return found if len(found) == len(pairs) else ()
 
 
 def _streams(kind: Kind, steps: tuple[Step, ...]) -> bool:

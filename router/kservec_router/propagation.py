@@ -83,14 +83,14 @@ class Propagation:
             else:
                 self._patterns.append(pattern)
 
-    def lines(self, headers: Iterable[tuple[bytes, bytes]], told: Mapping[bytes, bytes]) -> Lines:
-        """The header lines that go on from a request with *headers*; *told* has those about body and connection.
+    def lines(self, headers: Iterable[tuple[bytes, bytes]], named: Mapping[bytes, bytes]) -> Lines:
+        """The header lines that go on from a request with *headers*; *named* has the last of each name.
 
         The client's content type and coding go with its body. What `curl` calls a form when nobody says otherwise is
         sent as JSON, as KServe's router sends everything.
         """
-        kind, coding = told.get(b"content-type"), told.get(b"content-encoding")
-        others = self._chosen(headers, told.get(b"connection", b"")) if self._patterns else b""
+        kind, coding = named.get(b"content-type"), named.get(b"content-encoding")
+        others = self._chosen(headers, named.get(b"connection", b"")) if self._patterns else b""
         request = others if coding is None else b"%bcontent-encoding: %b\r\n" % (others, coding)
         if kind is None or kind.startswith(_FORM):
             return Lines(request + _JSON_LINE, others, False)

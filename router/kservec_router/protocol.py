@@ -49,7 +49,7 @@ class RouterProtocol(HttpToolsProtocol):
         self._refusal = (400, "the request is not well-formed HTTP")
         self._read_deadline = self._write_deadline = self._idle_deadline = 0.0
         self._in_head = self._is_short = self._is_serving = self._is_last = False
-        self._head_size = self._head_seen = self._body_size = self._hosts = 0
+        self._head_seen = self._body_size = 0
 
     # Time.
 
@@ -98,7 +98,7 @@ class RouterProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Feed the parser; a head that does not end is refused."""
         self._idle_deadline = 0.0
-        self._head_seen = self._head_seen + len(data) if self._in_head else 0
+        self._head_seen = self._head_seen + len(data) if self._in_head else len(data)
         super().data_received(data)
         if self._in_head and self._head_seen > self.router.settings.head_limit and not self.transport.is_closing():
             self._refusal = (431, "the head of the request is too long")
@@ -108,40 +108,39 @@ class RouterProtocol(HttpToolsProtocol):
         """A request begins."""
         self.url, self.headers, self.expect_100_continue = b"", [], False
         self._in_head, self._is_short = True, False
-        self._head_size = self._body_size = self._hosts = 0
+        self._body_size = 0
         self._expect_request()
-
-    def on_url(self, url: bytes) -> None:
-        """Take (a piece of) the target."""
-        super().on_url(url)
-        self._head_size += len(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header."""
-        name = name.lower()
-        self._head_size += len(name) + len(value) + 4
-        if name == b"host":
-            self._hosts += 1
-        elif name == b"expect" and value.lower() == b"100-continue":
-            self.expect_100_continue = True
-        self.headers.append((name, value))
+        self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         """The head is whole: refuse what could be read in two ways, else choose the way."""
         self._in_head = False
-        if self._head_size > self.router.settings.head_limit or len(self.headers) > _MOST_HEADERS:
-            self._refuse(431, "the head of the request is too long")
         named = dict(self.headers)
+        if len(self.headers) > _MOST_HEADERS or self._head_size() > self.router.settings.head_limit:
+            self._refuse(431, "the head of the request is too long")
         has_coding = b"transfer-encoding" in named
         if has_coding and b"content-length" in named:
             self._refuse(400, "both Content-Length and Transfer-Encoding are given")
-        if self._hosts > 1 or (self._hosts == 0 and self.parser.get_http_version() == "1.1"):
+        if (b"host" not in named and self.parser.get_http_version() == "1.1") or self._has_two_hosts(named):
             self._refuse(400, "there must be one Host header")
+        self.expect_100_continue = named.get(b"expect", b"").lower() == b"100-continue"
         self._is_short = not has_coding and self._can_be_short(named.get(b"content-length", b"0"))
         if not self._is_short:
             self._take_long_way()
         elif self.expect_100_continue:
             self.transport.write(_CONTINUE)
+
+    def _head_size(self) -> int:
+        """How long the head is; when all that was read is within the limit, that will do."""
+        if self._head_seen <= self.router.settings.head_limit:
+            return 0
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    def _has_two_hosts(self, named: dict[bytes, bytes]) -> bool:
+        return len(named) < len(self.headers) and [name for name, _ in self.headers].count(b"host") > 1
 
     def _can_be_short(self, length: bytes) -> bool:
         """Whether the request is for the graph, will be held as a whole, and no other one is on the long way."""
@@ -191,7 +190,7 @@ class RouterProtocol(HttpToolsProtocol):
         self._is_short = False
         path = self._path()
         client = self.client[0] if self.client else None
-        request = Request(self.parser.get_method().decode("ascii"), path, self.headers, client)
+        request = Request(self.parser.get_method(), path, self.headers, client)
         request.body, self._pieces = b"".join(self._pieces), []
         is_modern = self.parser.get_http_version() == "1.1"
         waiting = _Waiting(request, is_modern and self.parser.should_keep_alive(), is_modern)
@@ -205,14 +204,20 @@ class RouterProtocol(HttpToolsProtocol):
 
     def _serve(self, waiting: _Waiting) -> None:
         self._is_serving = True
-        self._drive = Drive(self._answer(waiting), self.loop)
-        self._drive.start()
+        self._drive = Drive(self._answer(waiting))
+        self._drive.step()
 
     async def _answer(self, waiting: _Waiting) -> None:
         """Answer a request and go on to the next."""
         router, request = self.router, waiting.request
         try:
-            reply = router.begin(request) or await router.answer(request)
+            reply = router.begin(request)
+            if reply is None:
+                try:
+                    reply = await router.run(request)
+                except Exception as error:  # noqa: BLE001 - the wall between requests
+                    reply = router.mistake(error)
+                request.reply = reply
             keep = waiting.keep and not (self._is_last or router.is_draining)
             if isinstance(reply.body, bytes):
                 request.sent = len(reply.body)
@@ -232,7 +237,7 @@ class RouterProtocol(HttpToolsProtocol):
     def _write_reply(self, request: Request, reply: Reply, body: bytes, keep: bool) -> None:
         headers = (*self.server_state.default_headers, *client_headers(reply, not keep))
         parts = [STATUS_LINE[reply.status], *[b"%b: %b\r\n" % pair for pair in headers], b"\r\n"]
-        if request.method != "HEAD" and reply.status not in (204, 304):
+        if request.method != b"HEAD" and reply.status not in (204, 304):
             parts.append(body)
         self.transport.write(b"".join(parts))
 
@@ -250,13 +255,13 @@ class RouterProtocol(HttpToolsProtocol):
         try:
             while piece := await body.read():
                 waiting.request.sent += len(piece)
-                if waiting.request.method == "HEAD":
+                if waiting.request.method == b"HEAD":
                     continue
                 self.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
                 await self.flow.drain()
         finally:
             body.close()
-        if is_chunked and waiting.request.method != "HEAD":
+        if is_chunked and waiting.request.method != b"HEAD":
             self.transport.write(b"0\r\n\r\n")
         return keep
 

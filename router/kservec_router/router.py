@@ -5,10 +5,9 @@ Knows neither ASGI nor sockets: `app` and `server` bring requests and take repli
 
 from __future__ import annotations
 
-import asyncio
 import time
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 
 import orjson
 
@@ -21,25 +20,22 @@ from kservec_router.requests import RequestBody
 from kservec_router.settings import Settings
 from kservec_router.tracing import Span, Trace, start_trace
 
-_TOLD = frozenset({
-    b"content-type", b"content-encoding", b"content-length", b"connection", b"traceparent", b"tracestate",
-    b"x-envoy-expected-rq-timeout-ms", b"idempotency-key",
-})  # fmt: skip
-
-
-_LINE = b'{"time":%.6f,"client":%b,"method":%b,"path":%b,"status":%d,"received":%d,"sent":%d,"milliseconds":%.3f%b%b}'
+_LINE = b'{"time":%.6f,"client":%b,"method":"%b","path":%b,"status":%d,"received":%d,"sent":%d,"milliseconds":%.3f%b%b}'
 
 
 class Request:
-    """A client's request, and what is to be written down about it. Header names are in lower case."""
+    """A client's request, and what is to be written down about it.
 
-    __slots__ = ("begin", "body", "client", "executor", "headers", "method", "path", "reply", "sent", "told", "trace")
+    Header names are in lower case; `named` has the last of each name.
+    """
 
-    def __init__(self, method: str, path: str, headers: list[tuple[bytes, bytes]], client: str | None) -> None:
+    __slots__ = ("begin", "body", "client", "executor", "headers", "method", "named", "path", "reply", "sent", "trace")
+
+    def __init__(self, method: bytes, path: str, headers: list[tuple[bytes, bytes]], client: str | None) -> None:
         self.method, self.path, self.headers, self.client = method, path, headers, client
         self.begin = time.perf_counter()
         self.body: bytes | RequestBody = b""
-        self.told = {pair[0]: pair[1] for pair in headers if pair[0] in _TOLD}
+        self.named = dict(headers)
         self.trace: Trace | None = None
         self.executor: Executor | None = None
         self.reply: Reply | None = None
@@ -48,7 +44,7 @@ class Request:
     @property
     def length(self) -> int | None:
         """The length of the body, when the client says it."""
-        value = self.told.get(b"content-length")
+        value = self.named.get(b"content-length")
         return int(value) if value is not None and value.isdigit() else None
 
 
@@ -97,30 +93,26 @@ class Router:
         return self.settings.stream_from
 
     def _retries_of(self, request: Request) -> int:
-        return self._retries if self._retries and b"idempotency-key" in request.told else 0
+        return self._retries if b"idempotency-key" in request.named else 0
 
-    async def answer(self, request: Request) -> Reply:
-        """The reply to a request that was let in. A mistake of the router's own is a 500 for it, for nobody else."""
-        told, executor = request.told, request.executor
+    def run(self, request: Request) -> Awaitable[Reply]:
+        """Take a request that was let in through the graph."""
+        named, executor = request.named, request.executor
         assert executor is not None
-        request.trace = trace = start_trace(told, self.means.chance)
+        request.trace = trace = start_trace(named, self.means.chance)
         limit = executor.answer_seconds
-        if expected := told.get(b"x-envoy-expected-rq-timeout-ms"):
+        if expected := named.get(b"x-envoy-expected-rq-timeout-ms"):
             limit = _shorter(limit, expected)
-        context = Context(
-            trace=trace,
-            lines=self._propagation.lines(request.headers, told),
-            deadline=asyncio.get_running_loop().time() + limit if limit else 0.0,
-            retries=self._retries_of(request),
-        )
-        payload = Payload(request.body, context.lines.request, True, told.get(b"content-encoding"))
-        try:
-            reply = await executor.run(payload, context)
-        except Exception as error:  # noqa: BLE001 - the wall between requests
-            self.journal.say("error", "a request failed within the router", error=traceback.format_exc())
-            reply = failure(500, f"internal error: {type(error).__name__}")
-        request.reply = reply
-        return reply
+        lines = self._propagation.lines(request.headers, named)
+        deadline = time.monotonic() + limit if limit else 0.0
+        context = Context(trace, lines, deadline, self._retries_of(request) if self._retries else 0)
+        payload = Payload(request.body, lines.request, True, named.get(b"content-encoding"))
+        return executor.run(payload, context)
+
+    def mistake(self, error: Exception) -> Reply:
+        """The answer to a request on which the router itself failed: that request's 500, and nobody else's."""
+        self.journal.say("error", "a request failed within the router", error=traceback.format_exc())
+        return failure(500, f"internal error: {type(error).__name__}")
 
     def end(self, request: Request) -> None:
         """Count and write down a request. Without a reply, the client has left."""
@@ -147,11 +139,11 @@ def _record(request: Request, status: int, seconds: float) -> bytes:
     body, reply, trace = request.body, request.reply, request.trace
     cause = None if reply is None else reply.cause
     return (
-        b'{"time":%.6f,"client":%b,"method":%b,"path":%b,"status":%d,"received":%d,"sent":%d,"milliseconds":%.3f%b%b}'
+        b'{"time":%.6f,"client":%b,"method":"%b","path":%b,"status":%d,"received":%d,"sent":%d,"milliseconds":%.3f%b%b}'
         % (
             time.time() - seconds,
             orjson.dumps(request.client),
-            orjson.dumps(request.method),
+            request.method,
             orjson.dumps(request.path),
             status,
             len(body) if isinstance(body, bytes) else body.received,
@@ -166,8 +158,9 @@ def _record(request: Request, status: int, seconds: float) -> bytes:
 def _span(request: Request, trace: Trace, status: int, seconds: float) -> Span:
     end = time.time_ns()
     start = end - int(seconds * 1e9)
-    attributes = (("http.request.method", request.method), ("url.path", request.path))
-    return Span(request.method, trace.trace_id, trace.span_id, trace.parent_id, start, end, status, attributes, True)
+    method = request.method.decode()
+    attributes = (("http.request.method", method), ("url.path", request.path))
+    return Span(method, trace.trace_id, trace.span_id, trace.parent_id, start, end, status, attributes, True)
 
 
 def _shorter(limit: float, expected: bytes) -> float:

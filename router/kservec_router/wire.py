@@ -7,6 +7,7 @@ nobody asked for end the connection, so that they never become the next request'
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 from typing import Any, NamedTuple, cast
 
 import httptools
@@ -15,6 +16,7 @@ from kservec_router.drive import Outcome
 from kservec_router.messages import Body, Headers, Outgoing, Reply, Source, failure
 
 LONG_BODY = 262_144
+_MOST_HEADERS = 256
 EVENT_STREAM = b"text/event-stream"
 
 
@@ -87,7 +89,7 @@ class Connection(asyncio.Protocol):
 
     `outcome` is what that exchange will end with, always a Reply; None while the connection is idle.
     `heard` tells whether any byte of a reply came, `is_used` whether there was an exchange before this one;
-    `deadline` is loop time, 0 when there is none.
+    `deadline` is monotonic time, 0 when there is none.
     """
 
     def __init__(self, limits: WireLimits, on_free: Any, on_gone: Any) -> None:
@@ -124,7 +126,7 @@ class Connection(asyncio.Protocol):
         self._begin(target.url, may_stream)
         self._is_whole_limited = is_whole_limited
         self.deadline = deadline
-        outcome: Outcome[Reply] = Outcome(asyncio.get_running_loop())
+        outcome: Outcome[Reply] = Outcome()
         self.outcome = outcome
         if transport is None:
             self.fail("the connection was closed")
@@ -158,7 +160,6 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header."""
-        self._head_size += len(name) + len(value) + 4
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -224,7 +225,7 @@ class Connection(asyncio.Protocol):
             return f"malformed reply: {error}" if self._reply is None else None
         if not self._head_done and self._reply is None:
             self._head_size += len(data)
-        if self._head_size > self._limits.head_bytes and self._stream is None:
+        if self._head_size > self._limits.head_bytes or len(self._headers) > _MOST_HEADERS:
             return f"the head of the reply is longer than {self._limits.head_bytes} bytes"
         if self._body_size > self._limits.body_bytes:
             return f"the reply is longer than {self._limits.body_bytes} bytes"
@@ -255,7 +256,7 @@ class Connection(asyncio.Protocol):
         self._settle(reply)
 
     def _stall_deadline(self) -> float:
-        return asyncio.get_running_loop().time() + self._limits.stall_seconds if self._limits.stall_seconds else 0.0
+        return monotonic() + self._limits.stall_seconds if self._limits.stall_seconds else 0.0
 
     def _finish(self) -> None:
         """The reply is whole, and everything that was read with it has been looked at."""

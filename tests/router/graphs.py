@@ -15,6 +15,7 @@ from kservec_router.messages import Outgoing, Reply, failure
 from kservec_router.plan import Plan, compile_plan
 from kservec_router.policies import Policies, parse_policies
 from kservec_router.settings import Settings
+from kservec_router.tracing import Recorder
 
 JSON = (b"content-type", b"application/json")
 
@@ -91,10 +92,12 @@ class Answer:
         return json.loads(self.body)
 
 
-def app_for(plan: Plan, call: Callable[[Outgoing], Awaitable[Reply]], **settings: Any) -> RouterApp:
-    """An application whose chance is always the same."""
-    chosen = Settings(access_log=False, **settings)
-    return build_app(plan, call, chosen, chance=random.Random(7))  # noqa: S311 - it chooses routes
+def app_for(
+    plan: Plan, call: Callable[[Outgoing], Awaitable[Reply]], recorder: Recorder | None = None, **settings: Any
+) -> RouterApp:
+    """An application whose chance is always the same, and which writes no access log unless it is set to."""
+    chosen = Settings(**{"access_log": False, **settings})
+    return build_app(plan, call, chosen, recorder=recorder, chance=random.Random(7))  # noqa: S311 - it chooses routes
 
 
 async def ask(app: RouterApp, body: bytes = b"{}", path: str = "/", method: str = "POST", **headers: str) -> Answer:

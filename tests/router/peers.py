@@ -119,6 +119,7 @@ async def serving(script: Script, port: int = 0) -> AsyncIterator[Peer]:
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0.01)
 
 
 def always(*acts: Act) -> Script:
@@ -206,17 +207,28 @@ def wait_until_ready(process: Process) -> None:
     raise AssertionError(process.log.read_text())
 
 
+@contextlib.asynccontextmanager
+async def connected(port: int, limit: int = 65536) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection, which is cut at the end if it is still open."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=limit)
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
 async def exchange(port: int, *acts: Act, seconds: float = 5) -> bytes:
     """Connect, do what the script says, and return everything that comes back until the end of the connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    with contextlib.suppress(ConnectionError):
-        await act(writer, acts)
     received = b""
-    with contextlib.suppress(TimeoutError, ConnectionError):
-        async with asyncio.timeout(seconds):
-            while piece := await reader.read(65536):
-                received += piece
-    writer.close()
+    async with connected(port) as (reader, writer):
+        with contextlib.suppress(ConnectionError):
+            await act(writer, acts)
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(seconds):
+                while piece := await reader.read(65536):
+                    received += piece
     return received
 
 

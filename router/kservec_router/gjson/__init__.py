@@ -5,7 +5,7 @@ Behaviour: tidwall/gjson 1.18, which KServe's router uses. `get` follows a path 
 
 from __future__ import annotations
 
-from kservec_router.gjson.condition import DEEPEST, Condition, Document, compile_condition, condition_problem
+from kservec_router.gjson.condition import DEEPEST, Condition, Document, Test, compile_condition, condition_problem
 from kservec_router.gjson.lookup import get
 from kservec_router.gjson.result import Kind, Result
 from kservec_router.gjson.valid import valid
@@ -16,6 +16,7 @@ __all__ = [
     "Document",
     "Kind",
     "Result",
+    "Test",
     "compile_condition",
     "condition_problem",
     "get",

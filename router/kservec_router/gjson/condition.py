@@ -59,10 +59,11 @@ class Document:
         """
         if not isinstance(self.value, (dict, list)):
             return False
-        count = self.body.count
-        if any(count(key) > 1 for key in keys):
-            return False
-        return not (b"\\" in self.body and b"\\u" in self.body)  # a single byte is found far faster, and mostly missing
+        body = self.body
+        for key in keys:
+            if body.count(key) > 1:
+                return False
+        return not (b"\\" in body and b"\\u" in body)  # a single byte is found far faster, and mostly missing
 
 
 class Condition(NamedTuple):
