@@ -28,7 +28,7 @@ def test_merges_as_kubernetes_does(vector: dict[str, Any]) -> None:
     """Every recorded pair merges to the recorded value, and neither input changes."""
     before = copy.deepcopy(vector)
     function = merge_container if vector["kind"] == "container" else merge_pod_spec
-    merged = function(vector["original"], vector["patch"])
+    merged = function(omit_empty(vector["original"]), omit_empty(vector["patch"]))
     assert written_by_go(merged) == vector["merged"]
     assert vector == before
 
@@ -58,7 +58,7 @@ def env(*names: str) -> list[dict[str, str]]:
 def test_order_of_merged_lists(runtime: str, override: str, expected: str) -> None:
     """What the spec names keeps the spec's order; what only the runtime has goes in by the runtime's."""
     base, overlay = ({"name": "c", "env": env(*text.split())} for text in (runtime, override))
-    assert merge_container(base, overlay)["env"] == env(*expected.split())
+    assert merge_container(omit_empty(base), omit_empty(overlay))["env"] == env(*expected.split())
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_order_of_merged_lists(runtime: str, override: str, expected: str) -> No
 )  # fmt: skip
 def test_what_wins_in_a_container(runtime: Any, override: Any, expected: Any) -> None:
     """Empty fields of the spec never win, explicit pointers do; lists merge, are replaced or (args) concatenated."""
-    assert merge_container(runtime, override) == expected
+    assert merge_container(omit_empty(runtime), omit_empty(override)) == expected
 
 
 def test_an_overlay_without_concatenation_replaces_args() -> None:
@@ -114,7 +114,7 @@ def test_only_some_fields_of_a_runtime_pod_count() -> None:
         "volumes": [{"name": "v", "emptyDir": {}}, {"name": "w"}],
     }
     override = {"volumes": [{"name": "v", "secret": {"secretName": "s"}}], "tolerations": []}
-    assert merge_pod_spec(runtime, override) == {
+    assert merge_pod_spec(runtime, omit_empty(override)) == {
         "volumes": [{"name": "v", "emptyDir": {}, "secret": {"secretName": "s"}}, {"name": "w"}]
     }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kservec.core.unit import Source, Unit
 
 NAME = ("metadata", "name")
-TOGETHER = 16
+TOGETHER = 32
 """Units that are compiled together: enough to be fast, and few enough to hardly take memory."""
 
 

@@ -66,7 +66,9 @@ def run(units: Sequence[Unit], env: Env) -> list[Step]:
     """
     steps = [Step(unit) for unit in units]
     for work in PASSES[units[0].ref.kind] if units else ():
-        steps = [step if has_errors(step.diagnostics) else advanced(step, work, env) for step in steps]
+        steps = [
+            step if step.diagnostics and has_errors(step.diagnostics) else advanced(step, work, env) for step in steps
+        ]
     return steps
 
 

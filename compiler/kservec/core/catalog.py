@@ -60,6 +60,11 @@ class Runtime:
                 if entry.version is not None:
                     yield f"{entry.name}:{entry.version}"
 
+    @cached_property
+    def pod(self) -> Json:
+        """What its spec says about the pod and workers, without empty fields."""
+        return omit_empty(self.document.value["spec"])
+
     def priority(self, name: str) -> int | None:
         """The priority of the first entry of a format's name. KServe: servingruntime_types.go, GetPriority."""
         return next((f.priority for f in self.spec.supported_model_formats if f.name == name), None)

@@ -11,6 +11,9 @@ from typing import Any, TypeVar, dataclass_transform
 
 R = TypeVar("R")
 
+_new = object.__new__
+_set = object.__setattr__
+
 
 class Fresh:
     """The default of a field that is made anew for each record."""
@@ -68,13 +71,13 @@ def initialise(self: Any, **values: Any) -> None:
     """
     cls = self.__class__
     state = {**cls.__defaults__, **values}
-    if state.keys() != cls.__names__:
+    if len(state) != len(cls.__fields__) or not cls.__names__.issuperset(values):
         wrong = sorted(cls.__names__ ^ state.keys())
         raise TypeError(f"{cls.__name__}: missing or unknown: {', '.join(wrong)}")
     for name, make in cls.__made__.items():
         if name not in values:
             state[name] = make()
-    self.__dict__.update(state)
+    _set(self, "__dict__", state)
 
 
 def evolve(record: R, /, **changes: Any) -> R:
@@ -84,14 +87,13 @@ def evolve(record: R, /, **changes: Any) -> R:
         TypeError: there is no field of a name.
     """
     cls: Any = record.__class__
-    fields, state = cls.__fields__, record.__dict__
-    if len(state) != len(fields):  # cached properties belong to the old values
-        state = {name: state[name] for name in fields}
-    changed = {**state, **changes}
-    if len(changed) != len(fields):
-        raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(changes.keys() - set(fields)))}")
-    copy = object.__new__(cls)
-    object.__setattr__(copy, "__dict__", changed)
+    changed = {**record.__dict__, **changes}
+    if len(changed) != len(cls.__fields__):
+        if not cls.__names__.issuperset(changes):
+            raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(changes.keys() - cls.__names__))}")
+        changed = {name: changed[name] for name in cls.__fields__}  # cached properties belong to the old values
+    copy = _new(cls)
+    _set(copy, "__dict__", changed)
     return copy  # type: ignore[no-any-return]
 
 

@@ -60,7 +60,7 @@ class Source:
 
     def written(self, path: Path) -> Path:
         """The path in the user's file of a path in the defaulted value."""
-        for new, old in self.moved.items():
+        for new, old in self.moved.items() if self.moved else ():
             if path[: len(new)] == new:
                 return old + path[len(new) :]
         return path

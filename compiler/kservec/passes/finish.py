@@ -48,7 +48,7 @@ def stripped(owner: Json) -> Json:
     """An object, or a template, without internal annotations in its metadata."""
     metadata = owner.get("metadata") or {}
     annotations = metadata.get("annotations")
-    if not annotations or not any(k.startswith(INTERNAL) for k in annotations):
+    if not annotations or not [k for k in annotations if k.startswith(INTERNAL)]:
         return owner
     kept = {k: v for k, v in annotations.items() if not k.startswith(INTERNAL)}
     return {**owner, "metadata": {**metadata, "annotations": kept}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
-from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata
+from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata, with_names
 from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
 from kservec.core.pods.containers import find, set_variable, uses_nvidia_gpu
@@ -18,7 +18,7 @@ from kservec.core.serving.runtime_defaults import server_type
 from kservec.core.serving.workers import with_workers
 from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
 from kservec.core.unit import Role, Step, finding
-from kservec.core.validity.merge_findings import left_placeholders, merge_findings
+from kservec.core.validity.merge_findings import left_placeholders, merge_findings, missing_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,7 @@ def runtime_pod(
     Raises:
         Reject: the runtime has no container to run, or a placeholder cannot be filled in.
     """
-    theirs: Json = runtime.document.value["spec"]
+    theirs = runtime.pod
     ours = component.pod.value
     if component.server_labels:
         unit = evolve(unit, labels={**unit.labels, **component.server_labels})
@@ -135,7 +135,8 @@ def runtime_pod(
     found = tuple(merge_findings(unit, pod, runtime, intent))
     main = [c["name"] for c in containers[:2] if c["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER)]
     for name in main:
-        pod = rendered(unit, pod, name)
+        pod, more = rendered(unit, pod, name)
+        found = (*found, *more)
     pod = beside_filled(unit, pod, [c["name"] for c in theirs["containers"] if c["name"] not in main])
     return with_image(pod, runtime, intent), (*found, *left_placeholders(unit, pod, main))
 
@@ -163,7 +164,7 @@ def transformer_container(theirs: Json, ours: Json) -> Json | None:
 def with_origins(pod: Tree, runtime: Runtime, intent: RuntimeIntent, serving: Json) -> Tree:
     """The pod with notes of where the serving container's values come from."""
     at = ("containers", pod.value["containers"][0]["name"])
-    theirs = runtime.origin("spec", "containers", runtime.document.value["spec"]["containers"].index(serving))
+    theirs = runtime.origin("spec", "containers", runtime.pod["containers"].index(serving))
     own = intent.own_container
     pod = pod.note(at, Layers(((own.value, own), (serving, theirs))))
     args = serving.get("args") or []
@@ -173,21 +174,23 @@ def with_origins(pod: Tree, runtime: Runtime, intent: RuntimeIntent, serving: Js
     return pod
 
 
-def rendered(unit: Unit, pod: Tree, name: str) -> Tree:
-    """The pod with the placeholders of one container filled in from the service's metadata.
+def rendered(unit: Unit, pod: Tree, name: str) -> tuple[Tree, tuple[Diagnostic, ...]]:
+    """The pod with the placeholders of one container filled in from the service's metadata, and what lacks there.
 
     Raises:
         Reject: a placeholder cannot be filled in.
     """
     at = ("containers", name)
     container = pod.get(*at)
+    filled, has_others = with_names(container, metadata_of(unit))
+    found = tuple(missing_metadata(unit, pod, name)) if has_others else ()
     try:
-        filled = fill_container(container, metadata_of(unit))
+        filled = fill_container(container, metadata_of(unit)) if has_others else filled
     except TemplateError as error:
         message = f"a placeholder in container {name} of {unit.ref} cannot be filled in: {error}"
         place = pod.span((*at, *error.where))
         raise Reject(finding(unit, PLACEHOLDER, message, place, "correct the text between {{ and }}")) from None
-    return pod if filled is container else pod.put(at, filled, pod.sub(*at))
+    return pod if filled is container else pod.put(at, filled, pod.sub(*at)), found
 
 
 def beside_filled(unit: Unit, pod: Tree, names: Sequence[str]) -> Tree:

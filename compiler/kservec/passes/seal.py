@@ -40,13 +40,15 @@ def seal(unit: Unit, env: Env) -> Step:
     Writes:  nothing
     Reports: output/intent-left, output/*, pod/*
     """
-    faults = [(m, list(object_faults(m.ref.api_version, m.ref.kind, m.body.value))) for m in unit.bundle.manifests]
-    found = (
-        *leftovers(unit),
-        *(refusal(unit, made, fault) for made, several in faults for fault in several),
-        *(d for made, several in faults if not several for d in misfits(unit, made, env)),
-    )
-    return Step(unit, found)
+    found = [*leftovers(unit)]
+    misfitting: list[Diagnostic] = []
+    for made in unit.bundle.manifests:
+        ref, body = made.ref, made.body.value
+        if faults := list(object_faults(ref.api_version, ref.kind, body)):
+            found += [refusal(unit, made, fault) for fault in faults]
+        elif not env.schemas.fits(body, ref.api_version, ref.kind):
+            misfitting += misfits(unit, made, env)
+    return Step(unit, (*found, *misfitting))
 
 
 def refusal(unit: Unit, made: Manifest, fault: Fault) -> Diagnostic:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from operator import is_
-from typing import Final
+from typing import Final, NamedTuple
 
 from kservec.core.golang.encoding import encode, quote
 from kservec.core.golang.formatting import GoValue, NilPointer, Struct, Unknown
@@ -27,6 +27,7 @@ __all__ = [
     "object_meta",
     "render_container",
     "render_text",
+    "with_names",
 ]
 
 _SERVER_FIELDS: Final = ("CreationTimestamp", "Finalizers", "Generation", "ManagedFields", "ResourceVersion", "UID")
@@ -63,8 +64,8 @@ def fill_container(container: Json, metadata: Json) -> Json:
     Raises:
         TemplateError: a template is wrong. `where` is the path of its text in the container, `offset` counts there.
     """
-    filled = _with_names(container, metadata)
-    if not has_placeholder(filled):
+    filled, has_others = with_names(container, metadata)
+    if not has_others:
         return filled
     try:
         return _filled(filled, object_meta(metadata), ())
@@ -114,9 +115,6 @@ def fill_metadata(value: Json, metadata: Json) -> Json:
 
 def missing_values(container: Json, metadata: Json) -> Iterator[tuple[Path, str]]:
     """The path of each text that asks for a label or annotation which the metadata lacks, and what it asks for."""
-    written = repr(container)
-    if ".Labels" not in written and ".Annotations" not in written:
-        return
     for path, text in _texts(container, ()):
         for found in _asked.finditer(text):
             kind, key = (found[1], found[2]) if found[1] else (found[3], found[4] or found[5] or "")
@@ -142,25 +140,50 @@ def render_container(container: Json, metadata: Json) -> Json:
 
     Source: KServe .../inferenceservice/utils/utils.go, ReplacePlaceholders.
     """
-    filled = _with_names(container, metadata)
-    return _executed(container, metadata) if has_placeholder(filled) else filled
+    filled, has_others = with_names(container, metadata)
+    return _executed(container, metadata) if has_others else filled
 
 
-def _with_names(value: Json, metadata: Json) -> Json:
+class Named(NamedTuple):
+    """A value whose placeholders for name and namespace are filled in, and whether there are any others in it."""
+
+    value: Json
+    has_others: bool
+
+
+def with_names(value: Json, metadata: Json) -> Named:
     """The value with the name and namespace for the placeholders that only ask for them; the same if it has none.
 
     Nearly all do, in every service. Of names a template changes nothing, so no template has to be executed for them.
     """
+    left: list[str] = []
+    return Named(_named(value, metadata, left), bool(left))
+
+
+def _named(value: Json, metadata: Json, left: list[str]) -> Json:
+    """`with_names` of a text, map or list. Texts with other placeholders, keys too, are added to `left`."""
     kind = value.__class__
-    if kind is str:
-        return _find_name.sub(lambda found: metadata.get(found[1].lower(), ""), value) if "{{" in value else value
     if kind is dict:
-        filled = {name: _with_names(item, metadata) for name, item in value.items()}
-        return value if all(map(is_, filled.values(), value.values())) else filled
+        changed = {}
+        for name, item in value.items():
+            if "{{" in name:
+                left.append(name)
+            inner = item.__class__
+            if inner is str:
+                if "{{" in item:
+                    changed[name] = _named(item, metadata, left)
+            elif (inner is dict or inner is list) and (filled := _named(item, metadata, left)) is not item:
+                changed[name] = filled
+        return {**value, **changed} if changed else value
     if kind is list:
-        items = [_with_names(item, metadata) for item in value]
+        items = [_named(item, metadata, left) for item in value]
         return value if all(map(is_, items, value)) else items
-    return value
+    if kind is not str or "{{" not in value:
+        return value
+    text = _find_name.sub(lambda found: metadata.get(found[1].lower(), ""), value)
+    if "{{" in text:
+        left.append(text)
+    return text
 
 
 def _executed(container: Json, metadata: Json) -> Json:

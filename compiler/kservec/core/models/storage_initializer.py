@@ -18,7 +18,7 @@ from kservec.core.models.storage_config import equip_from_config
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.pods.containers import find, with_variable
 from kservec.core.pods.mounts import add_mounts, add_volume, mount
-from kservec.core.pods.strategic import patch_full_container
+from kservec.core.pods.strategic import patch_container
 from kservec.core.registry import Attached
 from kservec.core.sidecars.injection import check_quantities, resources
 from kservec.core.tree import Layer, Layers, Origin
@@ -146,7 +146,7 @@ def storage_initializer(wanted: Download, env: Env) -> Equipped:
     container, volumes, found = equipped
     bundle = bundle_for(container, wanted.holder.namespace, env.platform)
     if wanted.container is not None:
-        container = patch_full_container(container, wanted.container.container)
+        container = patch_container(container, wanted.container.container)
         refuse_stray_mounts(container, wanted, volumes)
     if bundle is not None:
         container = bundle.mounted(container)

@@ -6,7 +6,7 @@ why, nor where values come from: it takes two plain JSON values and returns a ne
 
 from __future__ import annotations
 
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import Final
 
 from kservec.core.tree import KEY_FIELDS, Json
@@ -72,16 +72,11 @@ def merge(original: Json, patch: Json) -> Json:
 def patch_container(base: Json, overlay: Json) -> Json:
     """Lay one container over another; `args` and `command` of the overlay replace those of the base.
 
-    Empty fields count as absent, an empty name is restored, and of an environment variable that came to have both a
+    Both are without empty fields. An empty name is restored, and of an environment variable that came to have both a
     value and a source the one that the overlay set stays.
 
     Source: KServe pkg/utils/container_merge.go, MergeContainerWithPatch.
     """
-    return patch_full_container(omit_empty(base), omit_empty(overlay))
-
-
-def patch_full_container(base: Json, overlay: Json) -> Json:
-    """`patch_container` for two containers without empty fields."""
     merged: dict[str, Json] = merge(base, overlay)
     if not merged.get("name") and "name" in base:
         merged["name"] = base["name"]
@@ -92,6 +87,8 @@ def patch_full_container(base: Json, overlay: Json) -> Json:
 
 def merge_container(runtime: Json, override: Json) -> Json:
     """Lay a container of a spec over the container of a runtime; `args` are those of the runtime, then the spec's.
+
+    Both are without empty fields.
 
     Source: KServe .../inferenceservice/utils/utils.go, MergeRuntimeContainers.
     """
@@ -110,12 +107,12 @@ def concat_args(*parts: list[Json] | None) -> list[Json]:
 def merge_pod_spec(runtime_pod: Json, override: Json) -> Json:
     """Lay a component's pod spec over that of a runtime, of which only `RUNTIME_POD_FIELDS` count.
 
-    Containers and init containers are the component's alone.
+    Containers and init containers are the component's alone. Both pods are without empty fields.
 
     Source: KServe .../inferenceservice/utils/utils.go, MergePodSpec.
     """
     base = {name: runtime_pod[name] for name in RUNTIME_POD_FIELDS if name in runtime_pod}
-    return merge(omit_empty(base), omit_empty(override))
+    return merge(base, override)
 
 
 def omit_empty(value: Json, field_name: str = "") -> Json:
@@ -128,30 +125,40 @@ def omit_empty(value: Json, field_name: str = "") -> Json:
         value: a map, or anything inside one.
         field_name: the field that holds `value`.
 
+    Returns:
+        The value itself where nothing of it goes; it is not copied.
+
     Source: k8s.io/api core/v1/types.go, the `omitempty` tags.
     """
     kind = value.__class__
     if kind is dict:
         return _struct_without_empty(value, field_name)
-    if kind is list:
-        return [omit_empty(item, field_name) for item in value]
+    if kind is list and value and value[0].__class__ is not str:
+        items = [omit_empty(item, field_name) for item in value]
+        return value if all(map(is_, items, value)) else items
     return value
 
 
 def _struct_without_empty(value: dict[str, Json], field_name: str) -> dict[str, Json]:
     if field_name in STRING_MAPS:
         return value
-    kept = {}
+    gone: list[str] = []
+    changed: dict[str, Json] = {}
     for name, item in value.items():
         kind = item.__class__
         if kind is dict:
-            if item or name not in STRING_MAPS:
-                kept[name] = _struct_without_empty(item, name)
+            if not item and name in STRING_MAPS:
+                gone.append(name)
+            elif (full := _struct_without_empty(item, name)) is not item:
+                changed[name] = full
         elif item:
-            kept[name] = item if kind is not list or item[0].__class__ is str else omit_empty(item, name)
-        elif item is not None and (name in EXPLICIT or (field_name, name) in EXPLICIT_UNDER):
-            kept[name] = item
-    return kept
+            if kind is list and (full := omit_empty(item, name)) is not item:
+                changed[name] = full
+        elif item is None or not (name in EXPLICIT or (field_name, name) in EXPLICIT_UNDER):
+            gone.append(name)
+    if gone:
+        return {name: changed.get(name, item) for name, item in value.items() if name not in gone}
+    return {**value, **changed} if changed else value
 
 
 def _merge_key(field_name: str, items: list[Json]) -> str:

@@ -19,9 +19,9 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.records import entity
 from kservec.core.schemas.faults import Fault, Subject, field_path
 from kservec.core.schemas.field_faults import faults_of, repeat_faults
-from kservec.core.schemas.object_meta import metadata_faults
+from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
 from kservec.core.schemas.stored_form import Store, storing
-from kservec.core.schemas.structure import Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
+from kservec.core.schemas.structure import LIST_KEYS, Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -57,11 +57,43 @@ class Kind(NamedTuple):
         return self.scope == "Namespaced"
 
 
+class ToldApart:
+    """Validator of `x-kubernetes-list-map-keys`: the items of a list are surely told apart by their keys.
+
+    A list in which a key is missing does not pass: it may have a default.
+    """
+
+    def __init__(self, schema: Json, keys: list[str], path: list[str | int]) -> None:
+        del schema, path
+        self.keys = keys
+
+    def validate(self, items: Json) -> None:
+        """Look at a list.
+
+        Raises:
+            LookupError, TypeError: a key is missing, or is no text or number.
+            ValueError: two items have the same keys.
+        """
+        if len(items) > 1 and len({tuple([item[key] for key in self.keys]) for item in items}) != len(items):
+            raise ValueError("two items have the same keys")
+
+
 @entity
 class Compiled:
     """The schema of a kind. What is made from it is made when it is first asked for."""
 
     schema: Json
+
+    @cached_property
+    def plain(self) -> Draft202012Validator:
+        """Tells objects of the kind that have no fault. It may miss some, such as those with odd metadata."""
+        judged = {**self.schema, "allOf": [*self.schema.get("allOf", ()), PLAIN_OBJECT]}
+        return Draft202012Validator(
+            judged,
+            validate_formats=True,
+            pattern_options=RegexOptions(),
+            keywords={} if self.takes_nulls else {LIST_KEYS: ToldApart},
+        )
 
     @cached_property
     def validator(self) -> Draft202012Validator:
@@ -73,7 +105,7 @@ class Compiled:
         """Where the kind has defaults and keyed lists."""
         return plan_of(self.schema)
 
-    @property
+    @cached_property
     def takes_nulls(self) -> bool:
         """Whether it is a built-in kind, for which null is the same as missing."""
         return bool(self.schema.get("x-kubernetes-nulls") == "absent")
@@ -166,6 +198,14 @@ class Schemas:
         store = self._written[key]
         return value if store is None else store(value)
 
+    def fits(self, value: Json, api_version: str, kind: str) -> bool:
+        """Whether `output_errors` surely finds nothing in an emitted object, told as quickly as can be.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        return self._compile(api_version, kind).plain.is_valid(value)
+
     def output_errors(self, value: Json, api_version: str, kind: str) -> list[tuple[Path, str]]:
         """What is wrong with the structure of an emitted object: (path, message), ordered by path.
 
@@ -188,14 +228,15 @@ class Schemas:
         Raises:
             KeyError: there is no schema for this kind.
         """
-        return repeats(value, self._compile(api_version, kind).plan)
+        return [*repeats(value, self._compile(api_version, kind).plan)]
 
     def _faults(self, value: Json, api_version: str, kind: str) -> list[Fault]:
         compiled = self._compile(api_version, kind)
+        if compiled.plain.is_valid(value):
+            return []
         metadata = value.get("metadata")
-        faults = metadata_faults(metadata or {}, takes_any_name=api_version.startswith(_RBAC))
-        if not compiled.takes_nulls:
-            faults += repeat_faults(repeats(value, compiled.plan))
+        faults = [] if compiled.takes_nulls else repeat_faults(repeats(value, compiled.plan))
+        faults += metadata_faults(metadata or {}, takes_any_name=api_version.startswith(_RBAC))
         if compiled.validator.is_valid(value):
             return faults
         # Defaults and nulls that count as missing may be all that is wrong, so they are seen to before judging.

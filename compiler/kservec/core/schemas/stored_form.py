@@ -1,6 +1,6 @@
 """The form in which an API server stores an object, so that reading it back shows no difference.
 
-Decides how quantities are written, which empty fields are left out and where defaults are filled in. Must not know any
+Decides how quantities are written and where defaults are filled in. Must not know any
 kind: a plan, made from the schema of the kind, says where what is due.
 """
 
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import is_
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.core.pods.strategic import omit_empty
 from kservec.core.quantity import canonical
 
 if TYPE_CHECKING:
@@ -20,28 +19,24 @@ if TYPE_CHECKING:
 Store: TypeAlias = "Callable[[Json], Json]"
 """What brings a value into its stored form. What needs no change is returned as it is, not copied."""
 
-OF_PODS: Final = frozenset(("containers", "initContainers", "volumes"))
-"""Lists of a pod whose items every server and webhook takes through Go's types, which drop what is empty."""
 
-
-def storing(plan: Plan, field_name: str = "") -> Store:
+def storing(plan: Plan) -> Store:
     """What brings the values of a plan into their stored form.
 
     Quantities become canonical, also those of custom resources, for the webhooks of theirs that are met here take them
     through Go's types. What is no quantity stays, for others to refuse.
-
-    Args:
-        plan: what the schema of the kind says of the values.
-        field_name: the field that holds them.
     """
     if plan.is_quantity:
         return stored_quantity
     if plan.items is not None:
-        items = _storing_items(storing(plan.items))
-        return _storing_full(items, field_name) if field_name in OF_PODS else items
-    due = {name: below for name, below in plan.fields.items() if below.measures or below.fills}
-    fields = {name: storing(below, name) for name, below in due.items()}
+        return _storing_items(storing(plan.items), plan.items.only_fields(is_due))
+    fields = {name: storing(below) for name, below in plan.fields.items() if is_due(below)}
     return _storing_map(fields, storing(plan.rest) if plan.rest is not None else None, plan.defaults)
+
+
+def is_due(plan: Plan) -> bool:
+    """Whether there is something to store in another form."""
+    return plan.measures or plan.fills
 
 
 def _storing_map(fields: Mapping[str, Store], rest: Store | None, defaults: tuple[tuple[str, Json], ...]) -> Store:
@@ -58,20 +53,15 @@ def _storing_map(fields: Mapping[str, Store], rest: Store | None, defaults: tupl
     return stored
 
 
-def _storing_items(store: Store) -> Store:
+def _storing_items(store: Store, needed: frozenset[str] | None) -> Store:
     def stored(value: Json) -> Json:
         if value.__class__ is not list:
             return value
-        items = [store(item) for item in value]
+        if needed is None:
+            items = [store(item) for item in value]
+        else:
+            items = [item if item.__class__ is dict and needed.isdisjoint(item) else store(item) for item in value]
         return value if all(map(is_, items, value)) else items
-
-    return stored
-
-
-def _storing_full(store: Store, field_name: str) -> Store:
-    def stored(value: Json) -> Json:
-        full = omit_empty(value, field_name)
-        return store(value if full == value else full)
 
     return stored
 

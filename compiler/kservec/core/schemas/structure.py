@@ -6,8 +6,9 @@ self-contained schema (references lead into its own `$defs`) and plain JSON valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.core.records import fresh, record
 
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
 _DEFINITION = len("#/$defs/")
 _SCALARS = ("string", "integer", "boolean")
 
+LIST_KEYS = "x-kubernetes-list-map-keys"
+"""Schemas name the fields that tell the items of a list apart under this keyword."""
+
 QUANTITY = "[numkMGTPE]"
 """Part of the pattern by which a schema says that a field holds a quantity."""
+
+FindRepeats: TypeAlias = "Callable[[Json], Sequence[Repeat]]"
 
 
 @record
@@ -40,6 +46,26 @@ class Plan:
     fills: bool = False
     tells_apart: bool = False
     measures: bool = False
+
+    @cached_property
+    def filling(self) -> tuple[Mapping[str, Plan | None], Plan | None]:
+        """The plans of named fields that have defaults below them, and that of all others."""
+        fields = {name: below if below.fills else None for name, below in self.fields.items()}
+        return fields, self.rest if self.rest is not None and self.rest.fills else None
+
+    def only_fields(self, concerned: Callable[[Plan], bool]) -> frozenset[str] | None:
+        """The named fields with a plan that is concerned, if the plan concerns nothing else in a map; else None.
+
+        A map that has none of them need not be looked into.
+        """
+        if self.is_quantity or self.defaults or self.items is not None or self.rest is not None:
+            return None
+        return frozenset(name for name, below in self.fields.items() if concerned(below))
+
+    @cached_property
+    def find_repeats(self) -> FindRepeats:
+        """What finds items of keyed lists that repeat the key of an earlier one."""
+        return _finding(self)
 
 
 def bundle(document: Json, types: Mapping[str, Json]) -> Json:
@@ -129,7 +155,7 @@ class _Planner(NamedTuple):
 
 
 def _keys(schema: Json, definitions: Mapping[str, Json]) -> tuple[tuple[str, Json], ...]:
-    names = schema.get("x-kubernetes-list-map-keys")
+    names = schema.get(LIST_KEYS)
     if not names:
         return ()
     properties = resolve(schema["items"], definitions).get("properties", {})
@@ -166,12 +192,11 @@ def _is(left: Json, right: Json) -> bool:
 
 
 def _fill_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:
-    defaults = plan.defaults
-    changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
-    fields, rest = plan.fields, plan.rest
+    changed = {name: default for name, default in plan.defaults if value.get(name) is None}
+    filling, rest = plan.filling
     for name, child in value.items():
-        below = fields.get(name, rest)
-        if below is not None and below.fills and (filled := fill(child, below)) is not child and name not in changed:
+        below = filling.get(name, rest)
+        if below is not None and child is not None and (filled := fill(child, below)) is not child:
             changed[name] = filled
     return {**value, **changed} if changed else value
 
@@ -184,25 +209,47 @@ class Repeat(NamedTuple):
     key: tuple[tuple[str, Json], ...]
 
 
-def repeats(value: Json, plan: Plan | None) -> list[Repeat]:
+def repeats(value: Json, plan: Plan | None) -> Sequence[Repeat]:
     """The items of keyed lists that repeat the key of an earlier item, in the order of the value."""
-    return _repeats(value, plan) if plan is not None and plan.tells_apart else []
+    return plan.find_repeats(value) if plan is not None and plan.tells_apart else ()
 
 
-def _repeats(value: Json, plan: Plan) -> list[Repeat]:
-    found: list[Repeat] = []
-    if value.__class__ is dict:
-        fields, rest = plan.fields, plan.rest
-        for name, child in value.items():
+def _finding(plan: Plan) -> FindRepeats:
+    """What finds the repeats in values of a plan, which tells items apart."""
+    if plan.keys or plan.items is not None:
+        return _finding_in_list(plan.keys, plan.items if plan.items is not None and plan.items.tells_apart else None)
+    fields = {name: _finding(below) if below.tells_apart else None for name, below in plan.fields.items()}
+    rest = _finding(plan.rest) if plan.rest is not None and plan.rest.tells_apart else None
+
+    def find(value: Json) -> Sequence[Repeat]:
+        found: Sequence[Repeat] = ()
+        for name, child in value.items() if value.__class__ is dict else ():
             below = fields.get(name, rest)
-            if below is not None and below.tells_apart and (deeper := _repeats(child, below)):
-                found += [_moved(repeat, name) for repeat in deeper]
-    elif value.__class__ is list:
-        if plan.keys and len(value) > 1:
-            found += _repeated_items(value, plan.keys)
-        for i, item in enumerate(value) if plan.items is not None and plan.items.tells_apart else ():
-            found += [_moved(repeat, i) for repeat in repeats(item, plan.items)]
-    return found
+            if below is not None and (deeper := below(child)):
+                found = (*found, *(_moved(repeat, name) for repeat in deeper))
+        return found
+
+    return find
+
+
+def _finding_in_list(keys: tuple[tuple[str, Json], ...], items: Plan | None) -> FindRepeats:
+    find_below = _finding(items) if items is not None else None
+    needed = items.only_fields(lambda plan: plan.tells_apart) if items is not None else None
+
+    def find(value: Json) -> Sequence[Repeat]:
+        if value.__class__ is not list:
+            return ()
+        found: Sequence[Repeat] = (*_repeated_items(value, keys),) if keys and len(value) > 1 else ()
+        if find_below is None:
+            return found
+        for i, item in enumerate(value):
+            if needed is not None and item.__class__ is dict and needed.isdisjoint(item):
+                continue
+            if deeper := find_below(item):
+                found = (*found, *(_moved(repeat, i) for repeat in deeper))
+        return found
+
+    return find
 
 
 def _moved(repeat: Repeat, step: str | int) -> Repeat:
@@ -212,7 +259,7 @@ def _moved(repeat: Repeat, step: str | int) -> Repeat:
 def _repeated_items(items: list[Json], keys: tuple[tuple[str, Json], ...]) -> Iterator[Repeat]:
     first: dict[tuple[Json, ...], int] = {}
     for i, item in enumerate(items):
-        if not isinstance(item, dict):
+        if item.__class__ is not dict:
             continue
         key = tuple([default if item.get(name) is None else item[name] for name, default in keys])
         if all(map(_is_key, key)) and first.setdefault(key, i) != i:

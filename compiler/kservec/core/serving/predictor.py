@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kservec.core.intents import ModelIntent, ModelSource, ParallelIntent, PullerIntent, RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER, MODEL_PATH
 from kservec.core.pods.containers import variable
+from kservec.core.pods.strategic import omit_empty
 from kservec.core.records import evolve
 from kservec.core.serving.written import bare_component, custom_model, storage_container
 
@@ -38,8 +39,9 @@ def predictor_intents(written: Written[PredictorSpec]) -> Iterator[Intent]:
     if pulls_models(spec):
         yield PullerIntent(origin=written.at())
     if spec.model is not None:
+        container = omit_empty(spec.model.rest)
         yield RuntimeIntent(
-            origin=written.at(MODEL), model=spec.model, container=spec.model.rest, source=written.source(MODEL)
+            origin=written.at(MODEL), model=spec.model, container=container, source=written.source(MODEL)
         )
         yield from model_intents(written, *storing(spec, spec.model))
     else:

@@ -182,7 +182,7 @@ def with_runtime(unit: Unit, component: Component, env: Env) -> tuple[Component,
         return component, {}
     intent = intents[0]
     runtime = chosen(unit, rest, intent.model, env)
-    defaults = runtime_defaults(as_annotated(runtime, unit, env), intent.model, intent.model.rest, unit.name)
+    defaults = runtime_defaults(as_annotated(runtime, unit, env), intent.model, intent.container, unit.name)
     if defaults.container is not intent.container:
         intent = evolve(intent, container=defaults.container)
     waiting = (*rest.intents, intent)

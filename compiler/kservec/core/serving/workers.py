@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.names import GENERATION_LABEL, WORKER_CONTAINER
 from kservec.core.pods.containers import find
-from kservec.core.pods.strategic import merge_container, merge_pod_spec
+from kservec.core.pods.strategic import merge_container, merge_pod_spec, omit_empty
 from kservec.core.records import evolve
 from kservec.core.tree import Concat, Layer, Layers, Origin, Tree
 from kservec.core.unit import Workers, finding
@@ -73,8 +73,8 @@ def worker_pod(unit: Unit, component: Component, runtime: Runtime, intent: Paral
 
     KServe: components/predictor.go, multiNodeProcess
     """
-    theirs: Json = runtime.document.value["spec"][WORKER_SPEC]
-    ours: Json = intent.worker_spec.rest
+    theirs: Json = runtime.pod[WORKER_SPEC]
+    ours: Json = omit_empty(intent.worker_spec.rest)
     base = find(theirs.get("containers") or (), WORKER_CONTAINER)
     if base is None:
         message = f"workerSpec of runtime {runtime.name} has no container named {WORKER_CONTAINER}"

@@ -18,6 +18,7 @@ from kservec.core.intents import (
 )
 from kservec.core.names import MODEL_PATH
 from kservec.core.pods.containers import find, variable
+from kservec.core.pods.strategic import omit_empty
 from kservec.core.records import record
 from kservec.core.serving.metadata import component_labels, passed_on
 from kservec.core.tree import Layers, Tree, lookup
@@ -71,7 +72,10 @@ class Written(Generic[Part_co]):
 
 
 def bare_component(written: Written[ComponentExtension], env: Env) -> Component:
-    """A component with its metadata, its pod as the user wrote it, and the intents that every component may have."""
+    """A component with its metadata, its pod as the user wrote it, and the intents that every component may have.
+
+    Empty fields of the pod go, as they do where a server takes it through Go's types.
+    """
     unit, spec = written.unit, written.spec
     return Component(
         role=written.role,
@@ -88,7 +92,7 @@ def bare_component(written: Written[ComponentExtension], env: Env) -> Component:
             (passed_on(unit.annotations, env.platform), unit.source.origin("metadata", "annotations")),
             (passed_on(spec.annotations, env.platform), written.source("annotations")),
         ),
-        pod=Tree.of(spec.rest, written.source()),
+        pod=Tree.of(omit_empty(spec.rest), written.source()),
         intents=tuple(extension_intents(written)),
     )
 

@@ -17,6 +17,7 @@ from kservec.core.validity.field_rules import (
     A_PREFIX,
     A_SUBDOMAIN,
     A_VARIABLE,
+    ANY_QUANTITY,
     INVALID,
     MISSING,
     Rule,
@@ -27,9 +28,12 @@ from kservec.core.validity.field_rules import (
     keys_are,
     needs,
     not_negative,
+    one_of,
     takes,
     unique,
+    unless,
     within,
+    without,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ _is_field = re.compile(
     r"|status\.(hostIPs?|podIPs?)"
 ).fullmatch
 _is_resource = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)").fullmatch
+PLAIN_RESOURCE = r"cpu|memory|ephemeral-storage|[a-z]+(?:\.[a-z]+)+/[a-z]+"
 _is_header = re.compile(r"[-A-Za-z0-9]+").fullmatch
 
 
@@ -58,6 +63,7 @@ def is_resource_name(name: str) -> bool:
     return name in STANDARD or name.startswith("hugepages-") or ("/" in name and is_key(name))
 
 
+@unless({"patternProperties": {"/": {"type": ["string", "integer"], "pattern": "^[0-9]+$"}}})
 def whole(resources: Json) -> Iterator[Wrong]:
     """Extended resources, GPUs among them, come in whole numbers."""
     for name, quantity in (resources or {}).items():
@@ -73,6 +79,7 @@ def is_fraction(quantity: Json) -> bool:
         return False
 
 
+@unless({"additionalProperties": ANY_QUANTITY})
 def each_not_negative(resources: Json) -> Iterator[Wrong]:
     """No quantity of the map may be below zero."""
     for name, quantity in (resources or {}).items():
@@ -80,6 +87,10 @@ def each_not_negative(resources: Json) -> Iterator[Wrong]:
             yield wrong._replace(at=(name,))
 
 
+_PLAIN_NAMES = {"propertyNames": {"pattern": "^[^h]"}}
+
+
+@unless({"properties": {"limits": _PLAIN_NAMES, "requests": _PLAIN_NAMES}})
 def huge_pages(resources: Json) -> Iterator[Wrong]:
     """Huge pages are memory that comes on top of other resources."""
     names = {*(resources.get("limits") or ()), *(resources.get("requests") or ())}
@@ -87,12 +98,14 @@ def huge_pages(resources: Json) -> Iterator[Wrong]:
         yield Wrong(MISSING, "has huge pages, but neither cpu nor memory")
 
 
+@unless({"enum": [0, 1]})
 def once(value: Json) -> Iterator[Wrong]:
     """Liveness and startup count as restored by the first success."""
     if value not in (0, 1):
         yield Wrong(INVALID, f"is {value}, but must be 1 for this kind of probe")
 
 
+@unless({"properties": {"privileged": {"const": False}, "capabilities": without("add")}})
 def escalation(context: Json) -> Iterator[Wrong]:
     """What is privileged cannot be kept from escalating."""
     if context.get("allowPrivilegeEscalation") is not False:
@@ -118,7 +131,9 @@ def probe_rules(probe: str) -> Iterator[Rule]:
 def handler_rules(owner: str) -> Iterator[Rule]:
     """The rules of the handlers of a probe or a hook."""
     yield from (Rule(f"{owner}.{handler}.port", a_port) for handler in ("httpGet", "tcpSocket", "grpc"))
-    yield Rule(f"{owner}.httpGet.httpHeaders[].name", takes(_is_header, "letters, digits and dashes"))
+    yield Rule(
+        f"{owner}.httpGet.httpHeaders[].name", takes(_is_header, "letters, digits and dashes", fine="[-A-Za-z0-9]+")
+    )
 
 
 def hook_rules(hook: str) -> Iterator[Rule]:
@@ -142,12 +157,16 @@ def one_per_kind(check: Check) -> Iterator[Rule]:
 
 CONTAINER_RULES: tuple[Rule, ...] = (
     Rule("", needs("image")),
-    Rule("restartPolicy", takes(RESTART_POLICIES.__contains__, f"one of {', '.join(RESTART_POLICIES)}")),
+    Rule("restartPolicy", one_of(*RESTART_POLICIES)),
     Rule("env[].name", A_VARIABLE),
     Rule("env[].valueFrom", exactly_one(*SOURCES)),
     Rule(
         "env[].valueFrom.fieldRef.fieldPath",
-        takes(_is_field, "a field of the pod such as metadata.name or metadata.labels['team']"),
+        takes(
+            _is_field,
+            "a field of the pod such as metadata.name or metadata.labels['team']",
+            fine=r"metadata\.(?:name|namespace)|status\.podIP",
+        ),
     ),
     Rule("env[].valueFrom.resourceFieldRef.resource", takes(_is_resource, "such as limits.cpu or requests.memory")),
     *reference_rules("env[].valueFrom.configMapKeyRef"),
@@ -162,7 +181,13 @@ CONTAINER_RULES: tuple[Rule, ...] = (
     Rule("ports[].hostPort", within(0, 65535)),
     *(rule for probe in PROBES for rule in probe_rules(probe)),
     *(rule for hook in ("postStart", "preStop") for rule in hook_rules(hook)),
-    *one_per_kind(keys_are(is_resource_name, "cpu, memory, ephemeral-storage, hugepages-<size> or one with a domain")),
+    *one_per_kind(
+        keys_are(
+            is_resource_name,
+            "cpu, memory, ephemeral-storage, hugepages-<size> or one with a domain",
+            fine=PLAIN_RESOURCE,
+        )
+    ),
     *one_per_kind(each_not_negative),
     *one_per_kind(whole),
     Rule("resources", huge_pages),
@@ -181,9 +206,9 @@ CONTAINER_RULES: tuple[Rule, ...] = (
     Rule("securityContext.runAsUser", within(0, HIGHEST_ID)),
     Rule("securityContext.runAsGroup", within(0, HIGHEST_ID)),
     Rule("securityContext", escalation),
-    Rule("restartPolicyRules[].action", takes("Restart".__eq__, "Restart")),
+    Rule("restartPolicyRules[].action", one_of("Restart")),
     Rule("resizePolicy", unique("resourceName")),
-    Rule("resizePolicy[].resourceName", takes(("cpu", "memory").__contains__, "cpu or memory")),
+    Rule("resizePolicy[].resourceName", one_of("cpu", "memory")),
 )
 """Rules of every container, init containers included."""
 

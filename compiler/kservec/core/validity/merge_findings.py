@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.golang.placeholders import find_metadata, has_placeholder, missing_values
-from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
+from kservec.core.names import KSERVE_CONTAINER
 from kservec.core.pods.containers import find, uses_nvidia_gpu
 from kservec.core.pods.gpu_types import BUILTIN
 from kservec.core.pods.gpus import DEFAULT_TYPE, FIELDS, quantities
@@ -77,15 +77,13 @@ def merge_findings(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeInten
     yield from repeated_arguments(unit, pod, runtime)
     yield from version_of_digest(unit, pod, serving.get("image") or "", intent)
     yield from cpu_build(unit, pod, runtime, intent)
-    for name in dict.fromkeys((serving["name"], TRANSFORMER_CONTAINER)):
-        yield from missing_metadata(unit, pod, name)
 
 
 def missing_metadata(unit: Unit, pod: Tree, name: str) -> Iterator[Diagnostic]:
-    """Warnings about the placeholders of a container that are filled with nothing."""
+    """Warnings about the placeholders of a container that will be filled with nothing."""
     at = ("containers", name)
     metadata = {"labels": unit.labels, "annotations": unit.annotations}
-    for path, wanted in missing_values(pod.get(*at) or {}, metadata):
+    for path, wanted in missing_values(pod.get(*at), metadata):
         message = f"container {name} of {unit.ref} asks for the {wanted}, which is not set: nothing is filled in"
         yield finding(unit, PLACEHOLDER_EMPTY, message, pod.span((*at, *path)), f"set the {wanted} on the service")
 
@@ -120,8 +118,10 @@ def texts(value: Json, at: Path) -> Iterator[tuple[Path, str]]:
 def repeated_arguments(unit: Unit, pod: Tree, runtime: Runtime) -> Iterator[Diagnostic]:
     """Notes on arguments of the serving container that the runtime and the spec give different values."""
     name, args = pod.value["containers"][0]["name"], pod.value["containers"][0].get("args") or []
-    serving = find(runtime.document.value["spec"]["containers"], KSERVE_CONTAINER) or {}
+    serving = find(runtime.pod["containers"], KSERVE_CONTAINER) or {}
     count = len(serving.get("args") or ())
+    if not 0 < count < len(args):
+        return
     first, at = options(args[:count]), ("containers", name, "args")
     for option, (value, i) in options(args[count:]).items():
         if option not in first or first[option][0] == value:

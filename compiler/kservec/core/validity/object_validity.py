@@ -77,7 +77,9 @@ def template_faults(template: Json) -> Iterator[Fault]:
 def rollout_faults(strategy: Json) -> Iterator[Fault]:
     """Rollout numbers that are text, or both zero."""
     numbers = strategy.get("rollingUpdate") or {}
-    if numbers and strategy.get("type") == "Recreate":
+    if not numbers:
+        return
+    if strategy.get("type") == "Recreate":
         message = "rollingUpdate is not possible with the type Recreate"
         yield Fault(ROLLOUT, ("spec", "strategy", "rollingUpdate"), message, help="remove it")
     unavailable = str(numbers.get("maxUnavailable", ""))

@@ -9,30 +9,34 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kservec.core.schemas.object_meta import is_key
+from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
 from kservec.core.validity.container_rules import HIGHEST_ID, each_not_negative
 from kservec.core.validity.field_rules import (
     A_KEY,
     A_LABEL,
     A_LABEL_VALUE,
     A_SUBDOMAIN,
+    ABSENT,
     AN_ADDRESS,
     INVALID,
     MISSING,
+    Check,
     Rule,
     Wrong,
     exactly_one,
     forbids,
     keys_are,
     needs,
+    one_of,
     takes,
     unique,
+    unless,
     within,
+    without,
 )
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
-    from kservec.core.validity.field_rules import Check
 
 MOST_SERVERS = 3
 MOST_SEARCHES = 32
@@ -44,15 +48,46 @@ AFFINITY = "affinity.nodeAffinity"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
+PLAIN_TOLERATION = {
+    **without("tolerationSeconds"),
+    "anyOf": [
+        {"properties": {"operator": {"const": "Exists"}, "value": ABSENT}, "required": ["operator"]},
+        {
+            "properties": {"operator": {"const": "Equal"}, "key": {"type": "string", "minLength": 1}},
+            "required": ["key"],
+        },
+    ],
+}
+PLAIN_REQUIREMENT = {
+    "properties": {"operator": {"enum": sorted(WITH_VALUES)}, "values": {"type": "array", "minItems": 1}},
+    "required": ["operator", "values"],
+}
+NOT_OF_THE_NODE = {
+    "properties": {"localhostProfile": ABSENT, "type": {"enum": ["RuntimeDefault", "Unconfined"]}},
+    "required": ["type"],
+}
+
 _is_sysctl = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?").fullmatch
 
 
+def of_containers(fine: Json) -> Json:
+    """The JSON Schema of a pod whose containers have this one."""
+    return {"properties": {"containers": {"items": fine}}}
+
+
+def without_below(field: str, excluded: str) -> Json:
+    """The JSON Schema of a map where a field, if there, does not hold another."""
+    return {"properties": {field: without(excluded)}}
+
+
+@unless({"additionalProperties": A_LABEL_VALUE.fine})
 def label_values(labels: Json) -> Iterator[Wrong]:
     """Every value of the map must be a label's."""
     for key, value in labels.items():
         yield from (wrong._replace(at=(key,)) for wrong in A_LABEL_VALUE(value))
 
 
+@unless(without("dnsPolicy"))
 def name_resolution(pod: Json) -> Iterator[Wrong]:
     """Without the cluster's name servers, others must be named."""
     if pod.get("dnsPolicy") == "None" and not (pod.get("dnsConfig") or {}).get("nameservers"):
@@ -62,13 +97,14 @@ def name_resolution(pod: Json) -> Iterator[Wrong]:
 def at_most(count: int) -> Check:
     """The list must not be longer."""
 
-    def check(items: Json) -> Iterator[Wrong]:
+    def find(items: Json) -> Iterator[Wrong]:
         if len(items) > count:
             yield Wrong(INVALID, f"has {len(items)} items, but must have {count} at most")
 
-    return check
+    return Check(find, {"maxItems": count})
 
 
+@unless(without("hostUsers", "shareProcessNamespace"))
 def of_the_host(pod: Json) -> Iterator[Wrong]:
     """What the pod shares with its host excludes what it keeps apart from it."""
     if pod.get("hostUsers") is False:
@@ -79,6 +115,7 @@ def of_the_host(pod: Json) -> Iterator[Wrong]:
         yield Wrong(INVALID, "is not possible with hostPID: true", ("shareProcessNamespace",))
 
 
+@unless(without("hostNetwork"))
 def host_ports(pod: Json) -> Iterator[Wrong]:
     """In the network of the host, ports are what they are there."""
     if not pod.get("hostNetwork"):
@@ -90,6 +127,7 @@ def host_ports(pod: Json) -> Iterator[Wrong]:
                 yield Wrong(INVALID, f"is {port['hostPort']}, but must be containerPort in the host network", at)
 
 
+@unless(of_containers(without_below("resources", "claims")))
 def claimed(pod: Json) -> Iterator[Wrong]:
     """Containers may use the resource claims of their pod only."""
     known = {claim.get("name") for claim in pod.get("resourceClaims") or ()}
@@ -100,6 +138,7 @@ def claimed(pod: Json) -> Iterator[Wrong]:
                 yield Wrong(INVALID, f"names {claim.get('name')}, which is none of the pod's resourceClaims", at)
 
 
+@unless(of_containers(without("volumeDevices")))
 def devices(pod: Json) -> Iterator[Wrong]:
     """Devices are claims of the pod."""
     claims = {v["name"] for v in pod.get("volumes") or () if v.get("persistentVolumeClaim") or v.get("ephemeral")}
@@ -110,6 +149,7 @@ def devices(pod: Json) -> Iterator[Wrong]:
                 yield Wrong(INVALID, f"names {device.get('name')}, which is no volume of the pod with a claim", at)
 
 
+@unless(of_containers(without("lifecycle")))
 def pauses(pod: Json) -> Iterator[Wrong]:
     """A hook may not sleep longer than the pod has to end."""
     grace = pod.get("terminationGracePeriodSeconds")
@@ -122,6 +162,7 @@ def pauses(pod: Json) -> Iterator[Wrong]:
                 yield Wrong(INVALID, f"is {seconds}, but must be 0 to terminationGracePeriodSeconds, {grace}", at)
 
 
+@unless(of_containers(without_below("securityContext", "procMount")))
 def processes(pod: Json) -> Iterator[Wrong]:
     """The processes of a node are shown to pods with users of their own only."""
     for container in pod.get("containers") or () if pod.get("hostUsers") is not False else ():
@@ -135,6 +176,7 @@ def is_pod_resource(name: str) -> bool:
     return name in ("cpu", "memory") or name.startswith("hugepages-")
 
 
+@unless(without("os"))
 def windows(pod: Json) -> Iterator[Wrong]:
     """Settings of Windows need Windows."""
     context = pod.get("securityContext") or {}
@@ -142,6 +184,7 @@ def windows(pod: Json) -> Iterator[Wrong]:
         yield Wrong(INVALID, "is not possible with os linux", ("securityContext", "windowsOptions"))
 
 
+@unless(PLAIN_TOLERATION)
 def toleration(value: Json) -> Iterator[Wrong]:
     """Operator, key, value, effect and time of a toleration belong together."""
     exists = value.get("operator") == "Exists"
@@ -153,6 +196,7 @@ def toleration(value: Json) -> Iterator[Wrong]:
         yield Wrong(INVALID, "is only possible with the effect NoExecute", ("tolerationSeconds",))
 
 
+@unless(PLAIN_REQUIREMENT)
 def requirement(value: Json) -> Iterator[Wrong]:
     """How many values an operator of a selector takes."""
     operator, values = value.get("operator"), value.get("values") or ()
@@ -164,6 +208,7 @@ def requirement(value: Json) -> Iterator[Wrong]:
         yield Wrong(INVALID, f"has {len(values)} values, but the operator {operator} takes one")
 
 
+@unless({"properties": {"key": {"const": "metadata.name"}}, "required": ["key"]})
 def node_field(value: Json) -> Iterator[Wrong]:
     """Of the fields of a node, only its name can be asked for."""
     if value.get("key") != "metadata.name":
@@ -175,6 +220,7 @@ def is_set_operator(operator: str) -> bool:
     return operator in WITH_VALUES | WITHOUT_VALUES
 
 
+@unless(NOT_OF_THE_NODE)
 def localhost(value: Json) -> Iterator[Wrong]:
     """A profile of the node is named, and no other one is."""
     is_local = value.get("type") == "Localhost"
@@ -201,11 +247,11 @@ def pod_term_rules(where: str) -> Iterator[Rule]:
 
 def selector_rules(where: str) -> Iterator[Rule]:
     """The rules of a selector of labels."""
-    yield Rule(f"{where}.matchLabels", keys_are(is_key, "a label key"))
+    yield Rule(f"{where}.matchLabels", keys_are(is_key, "a label key", PLAIN_KEY))
     yield Rule(f"{where}.matchLabels", label_values)
     yield Rule(f"{where}.matchExpressions[]", requirement)
     yield Rule(f"{where}.matchExpressions[].key", A_KEY)
-    yield Rule(f"{where}.matchExpressions[].operator", takes(is_set_operator, "one of In, NotIn, Exists, DoesNotExist"))
+    yield Rule(f"{where}.matchExpressions[].operator", one_of("In", "NotIn", "Exists", "DoesNotExist"))
 
 
 def pod_affinity_rules(kind: str) -> Iterator[Rule]:
@@ -234,7 +280,7 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("hostname", A_LABEL),
     Rule("subdomain", A_LABEL),
     Rule("nodeName", A_SUBDOMAIN),
-    Rule("nodeSelector", keys_are(is_key, "a label key")),
+    Rule("nodeSelector", keys_are(is_key, "a label key", PLAIN_KEY)),
     Rule("nodeSelector", label_values),
     Rule("serviceAccountName", A_SUBDOMAIN),
     Rule("priorityClassName", A_SUBDOMAIN),
@@ -280,6 +326,6 @@ POD_RULES: tuple[Rule, ...] = (
         "securityContext.sysctls[].name",
         takes(_is_sysctl, "words of lower-case letters, digits, dashes and underscores, with dots between them"),
     ),
-    Rule("os.name", takes(SYSTEMS.__contains__, f"one of {', '.join(SYSTEMS)}")),
+    Rule("os.name", one_of(*SYSTEMS)),
 )
 """Rules of a PodSpec, apart from those of its containers and volumes."""

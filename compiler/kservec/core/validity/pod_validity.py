@@ -15,7 +15,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.quantity import compare
 from kservec.core.schemas.faults import Fault
 from kservec.core.validity.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
-from kservec.core.validity.field_rules import NOT_EXACTLY_ONE, REPEATED, all_of, faults_of_rules
+from kservec.core.validity.field_rules import NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules
 from kservec.core.validity.pod_rules import POD_RULES
 from kservec.core.validity.volume_rules import VOLUME_RULES
 
@@ -55,12 +55,14 @@ NOT_SERVED = Code(
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
 PORT_NAME = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?\Z").match
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-POD_CHECK = all_of(POD_RULES)
-CHECKS = {
-    "containers": all_of(CONTAINER_RULES),
-    "initContainers": all_of((*CONTAINER_RULES, *INIT_CONTAINER_RULES)),
-    "volumes": all_of(VOLUME_RULES),
-}
+RULES = Rules(
+    rules=(
+        *(rule.below("volumes[]") for rule in VOLUME_RULES),
+        *(rule.below("containers[]") for rule in CONTAINER_RULES),
+        *(rule.below("initContainers[]") for rule in (*CONTAINER_RULES, *INIT_CONTAINER_RULES)),
+        *POD_RULES,
+    )
+)
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 
 
@@ -73,13 +75,12 @@ def pod_faults(pod: Json) -> Iterator[Fault]:
     yield from repeats([("volumes", v["name"]) for v in volumes], "volume")
     for volume in volumes:
         yield from volume_faults(volume)
-        yield from faults_of_rules(volume, CHECKS["volumes"], ("volumes", volume["name"]))
     names = {v["name"] for v in volumes}
     for field, container in containers:
-        for fault in container_faults(container, names):
-            yield fault.below(field, container["name"])
-        yield from faults_of_rules(container, CHECKS[field], (field, container["name"]))
-    yield from faults_of_rules(pod, POD_CHECK)
+        if not is_plain(container, names):
+            for fault in container_faults(container, names):
+                yield fault.below(field, container["name"])
+    yield from faults_of_rules(pod, RULES)
     yield from deployment_faults(pod)
 
 
@@ -104,6 +105,22 @@ def volume_faults(volume: Json) -> Iterator[Fault]:
     name = volume["name"]
     found = f"two sources, {' and '.join(sources)}" if sources else "no source"
     yield Fault(NOT_EXACTLY_ONE, ("volumes", name), f"volume {name} has {found}", help="leave one source")
+
+
+def is_plain(container: Json, volumes: set[str]) -> bool:
+    """Whether `container_faults` surely finds nothing in a container: a quick look that hardly any fails."""
+    variables, ports, mounts = (container.get(name) or () for name in ("env", "ports", "volumeMounts"))
+    requests = (container.get("resources") or {}).get("requests") or ()
+    return (
+        len({e["name"] for e in variables}) == len(variables)
+        and not [e for e in variables if "valueFrom" in e and "value" in e]
+        and {m["name"] for m in mounts} <= volumes
+        and len({m["mountPath"] for m in mounts}) == len(mounts)
+        and len(ports) <= 1
+        and not [p for p in ports if not PORT_NAME(p.get("name") or "any")]
+        and not (requests and next(resource_faults(container), None))
+        and not [1 for kind in PROBES if kind in container and next(probe_faults(container), None)]
+    )
 
 
 def container_faults(container: Json, volumes: set[str]) -> Iterator[Fault]:

@@ -57,6 +57,8 @@ def port_findings(unit: Unit, component: Component) -> Iterator[Diagnostic]:
 
 def taken_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
     """Errors about ports that two containers list."""
+    if len(pod.value["containers"]) == 1:
+        return
     holders: dict[tuple[int, str], tuple[str, int]] = {}
     for container in pod.value["containers"]:
         for i, port in enumerate(container.get("ports") or ()):
@@ -86,6 +88,8 @@ def assumed_port(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
 def told_elsewhere(unit: Unit, component: Component) -> Iterator[Diagnostic]:
     """The warning about a server whose arguments name ports of which none is the one that requests go to."""
     container = serving_container(component.pod.value)
+    if not [arg for arg in container.get("args") or () if arg.startswith(HTTP_OPTIONS)]:
+        return
     told = told_ports(container)
     http = [option for option in HTTP_OPTIONS if option in told]
     target = first_port(container)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kservec.core.validity.field_rules import (
     A_CONFIG_KEY,
     A_PATH_BELOW,
+    ABSENT,
     INVALID,
     REPEATED,
     Rule,
@@ -21,6 +22,7 @@ from kservec.core.validity.field_rules import (
     needs,
     not_negative,
     takes,
+    unless,
     within,
 )
 
@@ -65,6 +67,7 @@ def downward_rules(where: str) -> Iterator[Rule]:
     yield from file_rules(f"{where}.items[]")
 
 
+@unless({"maxItems": 1})
 def one_file_per_path(sources: Json) -> Iterator[Wrong]:
     """No two sources of a projected volume may give the same file."""
     paths = Counter(path for source in sources for path in files_of(source))
@@ -82,6 +85,7 @@ def files_of(source: Json) -> Iterator[str]:
         yield str(token.get("path"))
 
 
+@unless(ABSENT)
 def of_a_known_size(spec: Json) -> Iterator[Wrong]:
     """A claim asks for storage, and says how it will be accessed."""
     if not spec.get("accessModes"):
@@ -106,7 +110,7 @@ VOLUME_RULES: tuple[Rule, ...] = (
         within(SHORTEST_TOKEN_SECONDS, LONGEST_TOKEN_SECONDS),
     ),
     Rule("hostPath", needs("path")),
-    Rule("hostPath.path", takes(is_without_parents, "a path without ..")),
+    Rule("hostPath.path", takes(is_without_parents, "a path without ..", fine="[-_A-Za-z0-9/]+")),
     Rule("emptyDir.sizeLimit", not_negative),
     Rule("persistentVolumeClaim", needs("claimName")),
     Rule("nfs", needs("server", "path")),

@@ -1,0 +1,144 @@
+"""The quick looks by which most objects pass: what they let pass has no fault, and most objects do pass."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema_rs import Draft202012Validator
+
+from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
+from kservec.core.validity.pod_validity import RULES, container_faults, is_plain
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+TEXTS = (
+    "",
+    "-a",
+    "A_b",
+    "a.b",
+    "a" * 64,
+    "a/b",
+    "../a",
+    "10.0.0.1",
+    "Exists",
+    "Localhost",
+    "-1",
+    "0.5",
+    "1e3",
+    "ü",
+    "a\n",
+)
+NUMBERS = (-1, 0, 1, 2, 65536, 2**31, 2**33)
+MOST_PODS = 40
+PLAIN_METADATA = Draft202012Validator(PLAIN_OBJECT)
+
+
+def pods() -> list[Any]:
+    """The PodSpecs of the golden cases, each once, and those that an API server was asked about."""
+    found = {}
+    for file in sorted(GOLDEN.glob("*/expect/**/deployment-*.yaml")):
+        pod = yaml.safe_load(file.read_text())["spec"]["template"]["spec"]
+        found[repr([sorted(c) for c in pod["containers"]]) + repr(sorted(pod))] = pod
+    return list(found.values())[:MOST_PODS]
+
+
+PODS = pods()
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all values below a value."""
+    for step, child in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
+        yield (*path, step)
+        yield from places(child, (*path, step))
+
+
+def instead(value: Any) -> tuple[Any, ...]:
+    """Other values of the same type."""
+    if isinstance(value, bool):
+        return (not value,)
+    if isinstance(value, list):
+        return ([], [*value, *copy.deepcopy(value)])
+    if isinstance(value, dict):
+        return ({}, *({k: v for k, v in value.items() if k != name} for name in value if name != "name"))
+    return NUMBERS if isinstance(value, int) else TEXTS
+
+
+def changed(pod: Any) -> Iterator[Any]:
+    """The pod with one value changed, for each value and several changes."""
+    for path in places(pod):
+        at = copy.deepcopy(pod)
+        holder = at
+        for step in path[:-1]:
+            holder = holder[step]
+        for other in instead(holder[path[-1]]):
+            holder[path[-1]] = other
+            yield at
+
+
+@pytest.mark.parametrize("pod", PODS, ids=range(len(PODS)))
+def test_no_rule_speaks_against_what_passes_at_once(pod: Any) -> None:
+    """Whatever value of a pod is changed: what the quick look lets pass, no rule has anything to say about."""
+    for other in changed(pod):
+        if "name" in repr(other) and RULES.plain.is_valid(other):
+            assert not [*RULES.check(other)], other
+
+
+@pytest.mark.parametrize("pod", PODS, ids=range(len(PODS)))
+def test_no_container_that_passes_at_once_has_a_fault(pod: Any) -> None:
+    """Whatever value of a container is changed: a plain one has no fault."""
+    volumes = {volume["name"] for volume in pod.get("volumes", ())}
+    for container in pod["containers"]:
+        for other in changed(container):
+            if {"name", "image"} <= other.keys() and is_whole(other) and is_plain(other, volumes):
+                assert not [*container_faults(other, volumes)], other
+
+
+def is_whole(container: Any) -> bool:
+    """Whether a container has what its schema demands: keys in its lists, and quantities for resources."""
+    resources = container.get("resources") or {}
+    quantities = [quantity for kind in ("limits", "requests") for quantity in (resources.get(kind) or {}).values()]
+    if not all(re.fullmatch(r"-?\d+(\.\d+)?([KMG]i|[mk]|e\d+)?", str(quantity)) for quantity in quantities):
+        return False
+    needed = {"env": "name", "volumeMounts": "mountPath", "ports": "containerPort"}
+    return all(key in item for name, key in needed.items() for item in container.get(name) or ()) and all(
+        "name" in mount for mount in container.get("volumeMounts") or ()
+    )
+
+
+def test_most_pods_pass_at_once() -> None:
+    """The quick look is worth taking: it lets most pods of the golden cases pass."""
+    assert sum(map(RULES.plain.is_valid, PODS)) > 0.8 * len(PODS)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "example.com/a", "a.b/c_D", "/a", "a/", "Example.com/a", "a" * 63, "a..b"])
+def test_plain_metadata_has_no_fault(text: str) -> None:
+    """Names, keys and values that pass at once are well formed."""
+    for metadata in (
+        {"name": text},
+        {"name": "a", "namespace": text},
+        {"name": "a", "labels": {text: ""}},
+        {"name": "a", "labels": {"a": text}},
+        {"name": "a", "annotations": {text: ""}},
+        {"name": "a", "annotations": {"a": text}},
+        {"name": "a", "annotations": {f"a{i}": "ü" * 800 for i in range(60)}},
+    ):
+        if PLAIN_METADATA.is_valid({"metadata": metadata}):
+            assert metadata_faults(metadata) == []
+
+
+def test_common_metadata_passes_at_once() -> None:
+    """The metadata that nearly all objects have needs no second look."""
+    metadata = {
+        "name": "iris",
+        "namespace": "ml",
+        "labels": {"app.kubernetes.io/name": "iris"},
+        "annotations": {"a": "ü"},
+    }
+    assert PLAIN_METADATA.is_valid({"metadata": metadata})
