@@ -5,6 +5,7 @@ KServe: reconcilers/ingress/httproute_reconciler.go
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
@@ -113,6 +114,12 @@ class Routes:
             rule["timeouts"] = {"request": duration(component.extension.timeout)}
         return rule
 
+    @cached_property
+    def of_components(self) -> dict[Role, tuple[Component, list[Json]]]:
+        """The first component of each role that there is, and the rules for all requests to it."""
+        found = {role: self.unit.component(role) for role in Role}
+        return {role: (component, self.component_rules(component)) for role, component in found.items() if component}
+
     def component_rules(self, component: Component) -> list[Json]:
         """The rules for all requests to a component: gRPC apart from the rest where its Service has ports for both."""
         grpc = next((p.port for p in component.ports if is_grpc(p)), 0)
@@ -181,12 +188,9 @@ def component_routes(routes: Routes) -> Iterator[Manifest]:
 
     KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
     """
-    for role in Role:
-        component = routes.unit.component(role)
-        if component is not None:
-            name = predictor_name(routes.unit.name) if role is Role.PREDICTOR else component.name
-            hosts = [service_host(routes.unit, routes.platform, name)]
-            yield routes.route(name, hosts, routes.component_rules(component))
+    for role, (component, rules) in routes.of_components.items():
+        name = predictor_name(routes.unit.name) if role is Role.PREDICTOR else component.name
+        yield routes.route(name, [service_host(routes.unit, routes.platform, name)], rules)
 
 
 def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
@@ -197,7 +201,7 @@ def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
     hosts = [own, *further]
     entry, explainer = entry_component(unit), unit.component(Role.EXPLAINER)
     rules = [routes.rule(matches(EXPLAIN), explainer)] if explainer is not None else []
-    rules += routes.component_rules(entry)
+    rules += routes.of_components[entry.role][1]
     if platform.ingress.path_template:
         hosts.append(platform.ingress.ingress_domain)
         path = service_path(unit, platform)

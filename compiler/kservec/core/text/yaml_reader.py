@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
+from sys import intern
 from typing import Any, NamedTuple
 
 from yaml.events import (
@@ -179,7 +180,7 @@ class YamlReader(Reading):
             elif key in value:
                 self.duplicate_key(key, at, position[1 + 2 * list(value).index(key)])
             elif key is not None:
-                value[key] = item
+                value[intern(key)] = item
                 position += (at, item_position)
                 if len(value) > self.room:
                     raise self.too_many(at)
