@@ -25,6 +25,7 @@ lint: $(READY)  ## style and types
 
 bench: $(READY)  ## speed and memory, as ratios within one run
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.router
 
 conformance: $(READY)  ## compare with what KServe itself made of recorded cases
 	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/python scripts/conformance.py

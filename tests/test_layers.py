@@ -13,7 +13,8 @@ RINGS = {
     "core": 1,
     "storage": 2, "scaling": 2, "exposure": 2, "workloads": 2,
     "passes": 3,
-    "admission": 4, "documents": 4, "gitops": 4, "frontend": 4, "pipeline": 4, "compilation": 4, "report": 4, "emit": 4,
+    "admission": 4, "documents": 4, "drawing": 4, "gitops": 4, "frontend": 4, "pipeline": 4, "compilation": 4,
+    "report": 4, "emit": 4,
     "io": 5, "api": 5, "cli": 5, "__main__": 5, "__init__": 5,
     "_version": 0,
 }  # fmt: skip
@@ -22,6 +23,8 @@ WORLD = {
     "os", "pathlib", "time", "datetime", "random", "uuid", "socket", "locale", "logging", "subprocess", "tempfile",
     "shutil", "sys",
 }  # fmt: skip
+INTERNING = {"sys", "sys.intern"}
+"""What `from sys import intern` imports: it makes equal texts one, and touches nothing."""
 
 
 def modules() -> list[Path]:
@@ -74,7 +77,8 @@ def test_plugs_and_passes_do_not_know_each_other(module: Path) -> None:
 )
 def test_the_inner_rings_do_not_touch_the_world(module: Path) -> None:
     """Below the outermost ring nothing reads a clock, a file, an environment variable or a random number."""
-    assert not {name.split(".")[0] for name in imports(module)} & WORLD
+    touched = {name for name in imports(module) if name.split(".")[0] in WORLD}
+    assert touched in (set(), INTERNING)
     calls = {
         n.func.id
         for n in ast.walk(ast.parse(module.read_text()))

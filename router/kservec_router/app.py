@@ -22,7 +22,7 @@ from kservec_router.messages import Call, Reply
 from kservec_router.meters import Meters
 from kservec_router.plan import Plan
 from kservec_router.propagation import client_headers
-from kservec_router.requests import Receive, read_body
+from kservec_router.requests import Receive, read_body, skip_rest
 from kservec_router.router import Request, Router
 from kservec_router.settings import Settings
 
@@ -63,11 +63,15 @@ class RouterApp:
             return
         task, tasks = asyncio.current_task(), scope.get(TASKS, set())
         client = scope.get("client")
-        request = Request(scope["method"].encode(), scope["path"], scope["headers"], client[0] if client else None)
+        headers = scope["headers"]
+        request = Request(scope["method"].encode(), scope["path"], headers, dict(headers), client and client[0])
         tasks.add(task)
         try:
             reply = self.router.begin(request) or await self._reply(request, receive)
             await self._send(request, reply, send)
+            if reply.status == 413 and reply.cause is not None:
+                await skip_rest(receive)
+            await send({"type": "http.response.body", "body": b""})
         except (asyncio.CancelledError, ConnectionError):
             return  # the client left, and nobody is there to be told
         finally:
@@ -92,7 +96,7 @@ class RouterApp:
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         if isinstance(body, bytes):
             request.sent = len(body)
-            await send({"type": "http.response.body", "body": body})
+            await send({"type": "http.response.body", "body": body, "more_body": True})
             return
         try:
             while piece := await body.read():
@@ -100,7 +104,6 @@ class RouterApp:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         finally:
             body.close()
-        await send({"type": "http.response.body", "body": b""})
 
 
 def _make_admin(router: Router, lifespan: Lifespan | None) -> Starlette:

@@ -29,13 +29,14 @@ def has_match(condition: Condition, body: bytes) -> bool | None:
 def matching_step(node: Node, body: bytes) -> Step | bool | None:
     """The first step whose condition holds for a body; False when none does, None when the body is not JSON."""
     document = Document(body)
-    if not document.is_json:
-        return None
     if node.tests and document.is_testable(node.keys):
+        value = document.value
         for test, step in node.tests:
-            if test(document.value):
+            if test(value):
                 return step
         return False
+    if not document.is_json:
+        return None
     for step in node.steps:
         if step.condition is not None and step.condition.holds(document):
             return step

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from kservec_router.drive import Outcome
-from kservec_router.messages import Origin, Outgoing, Reply, failure
+from kservec_router.messages import RETRY_AFTER, Origin, Outgoing, Reply, failure
 from kservec_router.wire import Connection, WireLimits
 
 _TICK_SECONDS = 0.02
@@ -164,6 +164,7 @@ class _Pool:
 
     def __init__(self, client: Client, origin: Origin) -> None:
         self._client, self._origin = client, origin
+        self._idle_seconds = client.limits.idle_seconds
         self._idle: list[Connection] = []
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
         self._retired = False
@@ -173,7 +174,7 @@ class _Pool:
         """An idle connection that is young enough, or None."""
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_open and now - connection.idle_since < self._client.limits.idle_seconds:
+            if connection.is_open and now - connection.idle_since < self._idle_seconds:
                 return connection
             connection.abort()
         return None
@@ -187,7 +188,7 @@ class _Pool:
                 if self.open >= limits.connections:
                     if len(self._waiting) >= limits.waiting:
                         cause = f'Post "{outgoing.target.url}": all {limits.connections} connections are in use'
-                        return failure(503, cause, ((b"retry-after", b"1"),))
+                        return failure(503, cause, RETRY_AFTER)
                     handed = await self._wait()
                     if handed is not None:
                         return handed
@@ -271,7 +272,7 @@ class _Pool:
 
     def close_idle(self, now: float) -> None:
         """Close connections that were not used for long, before the service does."""
-        for connection in [c for c in self._idle if now - c.idle_since >= self._client.limits.idle_seconds]:
+        for connection in [c for c in self._idle if now - c.idle_since >= self._idle_seconds]:
             connection.abort()
 
     def retire(self) -> None:

@@ -70,10 +70,11 @@ class Means:
 
 
 class Executor:
-    """Runs requests through one plan."""
+    """Runs requests through one plan; `active` is how many, as whoever begins and ends them counts."""
 
     def __init__(self, plan: Plan, means: Means) -> None:
         self.plan = plan
+        self.active = 0
         self.answer_seconds = plan.timeouts.answer
         self._call, self._chance, self._recorder = means.call, means.chance, means.recorder
         self._body_limit, self._backoff_seconds = means.body_limit, means.backoff_seconds
@@ -84,8 +85,15 @@ class Executor:
         """The graph's answer to a request; its body may still be arriving."""
         return self._run_node(self.plan.root, payload, context, True)
 
-    async def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        meter, begin, status = self._meters[node], time.perf_counter(), CLIENT_LEFT
+    def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Coroutine[Any, Any, Reply]:
+        """One node, measured."""
+        only = node.only
+        if only is not None and only.target is not None and only.is_plain and not context.retries:
+            return self._call_once(only, payload, context, is_tail, self._meters[node])
+        return self._run_measured(node, payload, context, is_tail)
+
+    async def _run_measured(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
+        meter, begin, status = self._meters[node], monotonic(), CLIENT_LEFT
         meter.in_flight += 1
         try:
             reply = await self._work(node, payload, context, is_tail)
@@ -93,7 +101,7 @@ class Executor:
             return reply
         finally:
             meter.in_flight -= 1
-            meter.observe(status, time.perf_counter() - begin)
+            meter.observe(status, monotonic() - begin)
 
     def _work(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Coroutine[Any, Any, Reply]:
         """How a node is run. A Sequence that is one plain step is that step."""
@@ -107,6 +115,9 @@ class Executor:
             case Kind.ENSEMBLE:
                 return self.run_ensemble(node, payload, context)
             case Kind.SWITCH:
+                body = payload.body
+                if payload.coding is None and isinstance(body, bytes) and len(body) <= LARGE_BODY:
+                    return self._follow(matching_step(node, body), payload, context, is_tail)
                 return self.run_switch(node, payload, context, is_tail)
 
     # Nodes. `is_tail`: the reply goes to the client as it is, so it may be passed on while it arrives.
@@ -135,18 +146,24 @@ class Executor:
         return node.steps[bisect_right(node.bounds, self._chance.randrange(100))]
 
     async def run_switch(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        """The first step whose condition holds for the input."""
+        """The first step whose condition holds for the input, when that is coded or long."""
         body = decoded_reply(payload.body, payload.coding, self._body_limit)
         if body is None or len(body) <= LARGE_BODY:
             step = None if body is None else matching_step(node, body)
         else:
             step = await asyncio.to_thread(matching_step, node, body)
+        return await self._follow(step, payload, context, is_tail)
+
+    def _follow(
+        self, step: Step | bool | None, payload: Payload, context: Context, is_tail: bool
+    ) -> Coroutine[Any, Any, Reply]:
+        """What comes of the choice of a Switch: its step, or why there is none."""
         if isinstance(step, Step):
-            return await self._visit(step, payload, context, is_tail)
+            return self._visit(step, payload, context, is_tail)
         if step is None:
             cause = "the input of a Switch is not JSON, or nested too deep"
-            return failure(400 if payload.is_request else 500, cause)
-        return failure(404, NO_MATCH)
+            return _answered(failure(400 if payload.is_request else 500, cause))
+        return _answered(failure(404, NO_MATCH))
 
     async def run_ensemble(self, node: Node, payload: Payload, context: Context) -> Reply:
         """All steps at the same time; their replies become members of one object. A Hard failure ends it at once."""
@@ -244,25 +261,36 @@ class Executor:
                 if not call.cancel() and not call.cancelled() and call.exception() is None:
                     _discard(call.result(), chosen)
 
-    async def _call_once(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        """One call, measured, with a span of its own. A call that is given up counts as one whose client left."""
+    async def _call_once(
+        self, step: Step, payload: Payload, context: Context, is_tail: bool, of_node: Meter | None = None
+    ) -> Reply:
+        """One call, measured, with a span of its own. A call that is given up counts as one whose client left.
+
+        *of_node*: the meter of a node that is nothing but this call.
+        """
         target, meter, own_seconds = self._routes[step]
-        trace, span_id, seconds = context.trace, new_span_id(self._chance), own_seconds
+        trace, deadline, span_id = context.trace, context.deadline, new_span_id(self._chance)
+        seconds, begin, status = own_seconds, monotonic(), CLIENT_LEFT
         lines = payload.lines + trace.lines(span_id)
-        if context.deadline:
-            left = max(0.001, context.deadline - monotonic())
+        if deadline:
+            left = max(0.001, deadline - begin)
             if not own_seconds or left < own_seconds:
                 seconds = left
             lines += b"x-envoy-expected-rq-timeout-ms: %d\r\n" % (seconds * 1000)
-        begin, status = time.perf_counter(), CLIENT_LEFT
         meter.in_flight += 1
+        if of_node is not None:
+            of_node.in_flight += 1
         try:
             reply = await self._call(Outgoing(target, lines, payload.body, seconds, is_tail, own_seconds > 0))
             status = reply.status
             return reply
         finally:
+            spent = monotonic() - begin
             meter.in_flight -= 1
-            meter.observe(status, time.perf_counter() - begin)
+            meter.observe(status, spent)
+            if of_node is not None:
+                of_node.in_flight -= 1
+                of_node.observe(status, spent)
             if self._recorder is not None and trace.is_sampled:
                 self._recorder(_span(step, trace, span_id, status, begin))
 
@@ -284,10 +312,14 @@ def _route(step: Step, plan: Plan, meters: Meters) -> _Route:
 def _span(step: Step, trace: Trace, span_id: bytes, status: int, begin: float) -> Span:
     assert step.target is not None
     end = time.time_ns()
-    start = end - int((time.perf_counter() - begin) * 1e9)
+    start = end - int((monotonic() - begin) * 1e9)
     attributes = (("kservec.node", step.node), ("kservec.step", step.label), ("url.full", step.target.url))
     name = f"{step.node}/{step.label}"
     return Span(name, trace.trace_id, span_id, trace.span_id, start, end, status, attributes, False)
+
+
+async def _answered(reply: Reply) -> Reply:
+    return reply
 
 
 async def _all_or_hard_failure(steps: tuple[Step, ...], branches: list[asyncio.Task[Reply]]) -> None:

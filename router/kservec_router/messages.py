@@ -15,6 +15,7 @@ import orjson
 Headers = tuple[tuple[bytes, bytes], ...]
 
 JSON_TYPE = (b"content-type", b"application/json")
+RETRY_AFTER: Headers = ((b"retry-after", b"1"),)
 
 
 class Source(Protocol):

@@ -13,15 +13,15 @@ from itertools import accumulate, chain
 
 import orjson
 
+from kservec.spec.graph_texts import RESPONSE, condition_problem, input_problem
 from kservec.spec.inferencegraph import ROOT, InferenceGraphSpec, InferenceRouter, InferenceStep, RouterTimeouts
 from kservec_router.errors import GraphError
-from kservec_router.gjson import Condition, Test, compile_condition, condition_problem
+from kservec_router.gjson import Condition, Test, compile_condition
 from kservec_router.messages import Target
 from kservec_router.policies import Policies, Policy
 from kservec_router.targets import parse_target
 
 DEEPEST_NESTING = 100
-RESPONSE = "$response"
 
 
 class Kind(enum.Enum):
@@ -223,11 +223,10 @@ class _Compiler:
 
     def _input(self, where: str, data: str) -> tuple[bool, bytes]:
         """Whether `data` asks for the response, and for which part of it."""
-        if data in ("", "$request"):
-            return False, b""
-        if data == RESPONSE or (data.startswith(RESPONSE + ".") and len(data) > len(RESPONSE) + 1):
+        if problem := input_problem(data):
+            self._wrong(f'{where}: data "{data}": {problem}')
+        elif data.startswith(RESPONSE):
             return True, data[len(RESPONSE) + 1 :].encode()
-        self._wrong(f'{where}: data "{data}": it can be $request, $response, or $response.<GJSON path>')
         return False, b""
 
     def _condition(self, where: str, kind: Kind, place: int, text: str) -> Condition | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from kservec_router.gjson import valid
@@ -26,7 +27,7 @@ _DROPPED = _HOP_BY_HOP | {b"content-length", b"date"}
 _USUAL = frozenset({b"close", b"keep-alive"})
 _JSON_LINE = b"content-type: application/json\r\n"
 _FORM = b"application/x-www-form-urlencoded"
-_REMEMBERED = 4096
+_REMEMBERED = 128  # clients choose what is remembered, so there must not be much of it
 
 _CLASSES = {
     "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "digit": "0-9", "lower": "a-z", "upper": "A-Z", "word": "0-9A-Za-z_",
@@ -75,7 +76,7 @@ class Propagation:
     def __init__(self, texts: Iterable[str]) -> None:
         self.invalid: list[str] = []
         self._patterns: list[re.Pattern[str]] = []
-        self._decided: dict[bytes, bytes] = {}
+        self._start_of_line = lru_cache(_REMEMBERED)(self._decided)
         for text in filter(None, map(str.strip, texts)):
             pattern = compile_pattern(text)
             if pattern is None:
@@ -90,6 +91,8 @@ class Propagation:
         sent as JSON, as KServe's router sends everything.
         """
         kind, coding = named.get(b"content-type"), named.get(b"content-encoding")
+        if not self._patterns and coding is None:
+            return _only_typed(kind)
         others = self._chosen(headers, named.get(b"connection", b"")) if self._patterns else b""
         request = others if coding is None else b"%bcontent-encoding: %b\r\n" % (others, coding)
         if kind is None or kind.startswith(_FORM):
@@ -111,17 +114,19 @@ class Propagation:
         """Whether a header of this name (in lower case) goes on to the services."""
         return self._start_of_line(name) != b""
 
-    def _start_of_line(self, name: bytes) -> bytes:
+    def _decided(self, name: bytes) -> bytes:
         """`name: ` when headers of that name go on, else nothing."""
-        start = self._decided.get(name)
-        if start is None:
-            start = b""
-            if name not in _HOP_BY_HOP and name not in _OWN:
-                text = name.decode("latin-1")
-                start = name + b": " if any(pattern.search(text) for pattern in self._patterns) else b""
-            if len(self._decided) < _REMEMBERED:
-                self._decided[name] = start
-        return start
+        if name in _HOP_BY_HOP or name in _OWN:
+            return b""
+        text = name.decode("latin-1")
+        return name + b": " if any(pattern.search(text) for pattern in self._patterns) else b""
+
+
+@lru_cache(_REMEMBERED)
+def _only_typed(kind: bytes | None) -> Lines:
+    """The lines of a request of which nothing goes on but its content type."""
+    line = _JSON_LINE if kind is None or kind.startswith(_FORM) else b"content-type: %b\r\n" % kind
+    return Lines(line, b"", False)
 
 
 def client_headers(reply: Reply, is_last: bool) -> list[tuple[bytes, bytes]]:
@@ -129,15 +134,22 @@ def client_headers(reply: Reply, is_last: bool) -> list[tuple[bytes, bytes]]:
 
     A body without a type that is JSON is called so, as KServe's router does.
     """
-    body, named = reply.body, dict(reply.headers)
-    nominated = named.get(b"connection", b"close")
-    dropped = _DROPPED if nominated in _USUAL else _DROPPED | {n.strip() for n in nominated.lower().split(b",")}
-    chosen = [pair for pair in reply.headers if pair[0] not in dropped]
+    body, chosen, nominated, is_typed = reply.body, [], b"", False
+    for pair in reply.headers:
+        name = pair[0]
+        if name not in _DROPPED:
+            chosen.append(pair)
+            is_typed = is_typed or name == b"content-type"
+        elif name == b"connection" and pair[1] not in _USUAL:
+            nominated += b"," + pair[1]
+    if nominated:
+        dropped = {name.strip() for name in nominated.lower().split(b",")}
+        chosen = [pair for pair in chosen if pair[0] not in dropped]
     length = len(body) if isinstance(body, bytes) else body.length
     if length is not None and reply.status not in (204, 304):
         chosen.append((b"content-length", b"%d" % length))
-    if b"content-type" not in named and isinstance(body, bytes) and body and valid(body):
+    if not is_typed and isinstance(body, bytes) and body and valid(body):
         chosen.append(JSON_TYPE)
-    if is_last or (reply.status == 413 and nominated == b"close"):
+    if is_last or (reply.status == 413 and reply.cause is not None):
         chosen.append((b"connection", b"close"))
     return chosen

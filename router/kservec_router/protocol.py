@@ -10,29 +10,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from kservec_router.app import TASKS, is_admin
 from kservec_router.drive import Drive
-from kservec_router.messages import Reply, failure
+from kservec_router.messages import RETRY_AFTER, Reply, failure
 from kservec_router.propagation import client_headers
+from kservec_router.requests import LINGER_SECONDS
 from kservec_router.router import Request, Router
 
 _LONG_BODY = 1 << 20
 _MOST_HEADERS = 256
+_FRAMING = 16  # more than what chunks need around a piece of a body; the rest counts as if it were the head
 _ADMIN = (b"/readyz", b"/healthz", b"/metrics")
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-
-class _Waiting(NamedTuple):
-    """A request whose turn comes when those before it are answered."""
-
-    request: Request
-    keep: bool
-    is_modern: bool
 
 
 class RouterProtocol(HttpToolsProtocol):
@@ -44,12 +38,15 @@ class RouterProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **more)
         self._running: set[asyncio.Task[None]] = set()
         self._drive: Drive | None = None
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[Request] = deque()  # their turn comes when those before them are answered
         self._pieces: list[bytes] = []
+        self._named: dict[bytes, bytes] = {}
         self._refusal = (400, "the request is not well-formed HTTP")
         self._read_deadline = self._write_deadline = self._idle_deadline = 0.0
-        self._in_head = self._is_short = self._is_serving = self._is_last = False
-        self._head_seen = self._body_size = 0
+        self._in_head = self._in_chunks = self._is_short = self._is_serving = False
+        self._is_last = self._is_over = False  # the last request is being answered; it is answered
+        self._has_ended = False  # a request ended in what is being read
+        self._head_seen = self._spared = self._body_size = 0
 
     # Time.
 
@@ -67,7 +64,7 @@ class RouterProtocol(HttpToolsProtocol):
             self.transport.close()
         elif 0 < self._read_deadline < now:
             self._read_deadline = 0.0
-            if self._in_head or self._is_receiving():
+            if not self._is_over and (self._in_head or self._is_receiving()):
                 self._refusal = (408, "the request took too long to arrive")
                 self.send_400_response("")
             else:
@@ -78,9 +75,13 @@ class RouterProtocol(HttpToolsProtocol):
         return self._is_short or (self.cycle is not None and not self.cycle.response_complete)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Expect a first request."""
+        """Expect a first request, unless there are connections enough."""
         super().connection_made(transport)
         self._expect_request()
+        limit = self.router.settings.max_clients
+        if 0 < limit < len(self.connections):
+            self._refusal = (503, f"{limit} connections are open already")
+            self.send_400_response("")
 
     def pause_writing(self) -> None:
         """The client does not take what it is sent."""
@@ -97,36 +98,53 @@ class RouterProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser; a head that does not end is refused."""
+        if self._is_over:
+            return
         self._idle_deadline = 0.0
-        self._head_seen = self._head_seen + len(data) if self._in_head else len(data)
-        super().data_received(data)
-        if self._in_head and self._head_seen > self.router.settings.head_limit and not self.transport.is_closing():
+        self._has_ended = False
+        self._head_seen = self._head_seen + len(data) if self._in_head or self._in_chunks else len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.send_400_response("")
+        except httptools.HttpParserUpgrade:
+            return  # the request was taken as any other, and what follows it is not HTTP
+        is_long = self._head_seen - self._spared > self.router.settings.head_limit
+        if is_long and (self._in_head or self._in_chunks) and not self._is_over:
             self._refusal = (431, "the head of the request is too long")
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
         """A request begins."""
         self.url, self.headers, self.expect_100_continue = b"", [], False
-        self._in_head, self._is_short = True, False
+        self._in_head, self._in_chunks, self._is_short = True, False, False
         self._body_size = 0
+        # Some of what was just read belongs to the requests before this one, if any ended in it.
+        self._spared = self._head_seen if self._has_ended else 0
         self._expect_request()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        self.headers.append((name.lower(), value))
+        """Take a header; those behind the body are nobody's."""
+        if self._in_head:
+            self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         """The head is whole: refuse what could be read in two ways, else choose the way."""
         self._in_head = False
-        named = dict(self.headers)
-        if len(self.headers) > _MOST_HEADERS or self._head_size() > self.router.settings.head_limit:
+        headers, limit = self.headers, self.router.settings.head_limit
+        self._named = named = dict(headers)
+        if len(headers) > _MOST_HEADERS or (self._head_seen > limit and self._head_size() > limit):
             self._refuse(431, "the head of the request is too long")
-        has_coding = b"transfer-encoding" in named
+        self._in_chunks = has_coding = b"transfer-encoding" in named
         if has_coding and b"content-length" in named:
             self._refuse(400, "both Content-Length and Transfer-Encoding are given")
-        if (b"host" not in named and self.parser.get_http_version() == "1.1") or self._has_two_hosts(named):
+        if b"host" in named:
+            has_one_host = len(named) == len(headers) or [name for name, _ in headers].count(b"host") == 1
+        else:
+            has_one_host = self.parser.get_http_version() != "1.1"
+        if not has_one_host:
             self._refuse(400, "there must be one Host header")
-        self.expect_100_continue = named.get(b"expect", b"").lower() == b"100-continue"
+        self.expect_100_continue = b"expect" in named and named[b"expect"].lower() == b"100-continue"
         self._is_short = not has_coding and self._can_be_short(named.get(b"content-length", b"0"))
         if not self._is_short:
             self._take_long_way()
@@ -134,13 +152,8 @@ class RouterProtocol(HttpToolsProtocol):
             self.transport.write(_CONTINUE)
 
     def _head_size(self) -> int:
-        """How long the head is; when all that was read is within the limit, that will do."""
-        if self._head_seen <= self.router.settings.head_limit:
-            return 0
+        """How long the head is, of which more was read than the head."""
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-
-    def _has_two_hosts(self, named: dict[bytes, bytes]) -> bool:
-        return len(named) < len(self.headers) and [name for name, _ in self.headers].count(b"host") > 1
 
     def _can_be_short(self, length: bytes) -> bool:
         """Whether the request is for the graph, will be held as a whole, and no other one is on the long way."""
@@ -153,7 +166,8 @@ class RouterProtocol(HttpToolsProtocol):
         return int(length) <= min(settings.stream_from, settings.body_limit)
 
     def _path(self) -> str:
-        return self.url.partition(b"?")[0].decode("ascii", "replace")
+        url = self.url
+        return (url.partition(b"?")[0] if b"?" in url else url).decode("ascii", "replace")
 
     def _take_long_way(self) -> None:
         """Hand the request to uvicorn, unless others on the short way are to be answered first: then to nobody."""
@@ -178,38 +192,40 @@ class RouterProtocol(HttpToolsProtocol):
             return
         super().on_body(body)
         self._body_size += len(body)
+        self._head_seen -= len(body) + _FRAMING
         if self._body_size > _LONG_BODY:
             self._expect_request()
 
     def on_message_complete(self) -> None:
         """The request is whole."""
-        self._read_deadline = 0.0
+        self._read_deadline, self._has_ended = 0.0, True
         if not self._is_short:
+            self._in_chunks = False
             super().on_message_complete()
             return
         self._is_short = False
-        path = self._path()
+        parser = self.parser
         client = self.client[0] if self.client else None
-        request = Request(self.parser.get_method(), path, self.headers, client)
+        request = Request(parser.get_method(), self._path(), self.headers, self._named, client)
         request.body, self._pieces = b"".join(self._pieces), []
-        is_modern = self.parser.get_http_version() == "1.1"
-        waiting = _Waiting(request, is_modern and self.parser.should_keep_alive(), is_modern)
+        request.takes_chunks = parser.get_http_version() == "1.1"
+        request.keep = request.takes_chunks and parser.should_keep_alive()
         if self._is_serving:
-            self._waiting.append(waiting)
+            self._waiting.append(request)
             self.flow.pause_reading()
         else:
-            self._serve(waiting)
+            self._serve(request)
 
     # The short way.
 
-    def _serve(self, waiting: _Waiting) -> None:
+    def _serve(self, request: Request) -> None:
         self._is_serving = True
-        self._drive = Drive(self._answer(waiting))
-        self._drive.step()
+        self._drive = drive = Drive(self._answer(request))
+        drive.step()
 
-    async def _answer(self, waiting: _Waiting) -> None:
+    async def _answer(self, request: Request) -> None:
         """Answer a request and go on to the next."""
-        router, request = self.router, waiting.request
+        router = self.router
         try:
             reply = router.begin(request)
             if reply is None:
@@ -218,12 +234,13 @@ class RouterProtocol(HttpToolsProtocol):
                 except Exception as error:  # noqa: BLE001 - the wall between requests
                     reply = router.mistake(error)
                 request.reply = reply
-            keep = waiting.keep and not (self._is_last or router.is_draining)
-            if isinstance(reply.body, bytes):
-                request.sent = len(reply.body)
-                self._write_reply(request, reply, reply.body, keep)
+            keep = request.keep and not (self._is_last or router.is_draining)
+            body = reply.body
+            if isinstance(body, bytes):
+                request.sent = len(body)
+                self._write_reply(request, reply, body, keep)
             else:
-                keep = await self._write_stream(waiting, reply, keep)
+                keep = await self._write_stream(request, reply, keep)
         except (asyncio.CancelledError, ConnectionError):
             self.transport.abort()
             return
@@ -235,33 +252,39 @@ class RouterProtocol(HttpToolsProtocol):
         self._finish(keep)
 
     def _write_reply(self, request: Request, reply: Reply, body: bytes, keep: bool) -> None:
-        headers = (*self.server_state.default_headers, *client_headers(reply, not keep))
-        parts = [STATUS_LINE[reply.status], *[b"%b: %b\r\n" % pair for pair in headers], b"\r\n"]
+        parts = self._head(reply, client_headers(reply, not keep))
         if request.method != b"HEAD" and reply.status not in (204, 304):
             parts.append(body)
         self.transport.write(b"".join(parts))
 
-    async def _write_stream(self, waiting: _Waiting, reply: Reply, keep: bool) -> bool:
+    def _head(self, reply: Reply, headers: list[tuple[bytes, bytes]]) -> list[bytes]:
+        """The head of a reply, in parts."""
+        parts = [STATUS_LINE[reply.status]]
+        for name, value in self.server_state.default_headers + headers:
+            parts += (name, b": ", value, b"\r\n")
+        parts.append(b"\r\n")
+        return parts
+
+    async def _write_stream(self, request: Request, reply: Reply, keep: bool) -> bool:
         """Pass a body on while it arrives; return whether the connection can go on."""
         body = reply.body
         assert not isinstance(body, bytes)
-        is_chunked = body.length is None and waiting.is_modern
+        is_chunked = body.length is None and request.takes_chunks
         keep = keep and (is_chunked or body.length is not None)
-        framing = ((b"transfer-encoding", b"chunked"),) if is_chunked else ()
-        parts = [STATUS_LINE[reply.status]]
-        for name, value in (*self.server_state.default_headers, *client_headers(reply, not keep), *framing):
-            parts += (name, b": ", value, b"\r\n")
-        self.transport.write(b"".join(parts) + b"\r\n")
+        headers = client_headers(reply, not keep)
+        if is_chunked:
+            headers.append((b"transfer-encoding", b"chunked"))
+        self.transport.write(b"".join(self._head(reply, headers)))
         try:
             while piece := await body.read():
-                waiting.request.sent += len(piece)
-                if waiting.request.method == b"HEAD":
+                request.sent += len(piece)
+                if request.method == b"HEAD":
                     continue
                 self.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
                 await self.flow.drain()
         finally:
             body.close()
-        if is_chunked and waiting.request.method != b"HEAD":
+        if is_chunked and request.method != b"HEAD":
             self.transport.write(b"0\r\n\r\n")
         return keep
 
@@ -297,13 +320,20 @@ class RouterProtocol(HttpToolsProtocol):
             self._waiting.clear()
             return
         self._cancel()
-        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
-            status, reason = self._refusal
-            body = failure(status, reason).body
-            assert isinstance(body, bytes)
-            head = b"HTTP/1.1 %d \r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
-            self.transport.write(head % (status, len(body)) + body)
-        self.transport.close()
+        is_long_way = self.cycle is not None and not self.cycle.response_complete
+        if is_long_way and self.cycle.response_started:
+            self.transport.close()
+            return
+        status, reason = self._refusal
+        reply = failure(status, reason, RETRY_AFTER if status == 503 else ())
+        assert isinstance(reply.body, bytes)
+        self.transport.write(b"".join([*self._head(reply, client_headers(reply, True)), reply.body]))
+        self.transport.write_eof()
+        self._is_over, self._read_deadline = True, time.monotonic() + LINGER_SECONDS
+        if is_long_way:
+            self.cycle.disconnected = True  # the application writes the request down, and no answer
+        else:
+            self.router.turned_away(reply, self.client[0] if self.client else None)
 
     def shutdown(self) -> None:
         """Close when what is under way is answered."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from kservec_router.messages import Reply, failure
+
+LINGER_SECONDS = 1.0  # closing while bytes are unread would cut off the answer
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
@@ -71,5 +75,13 @@ async def read_body(
     return b"".join(pieces) if size <= limit else _too_long(limit)
 
 
+async def skip_rest(receive: Receive) -> None:
+    """Take in and forget what a client still sends, for a moment, so that it can come to read its answer."""
+    with contextlib.suppress(TimeoutError, ConnectionError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            while (await _next_piece(receive))[1]:
+                pass
+
+
 def _too_long(limit: int) -> Reply:
-    return failure(413, f"the request is longer than {limit} bytes", ((b"connection", b"close"),))
+    return failure(413, f"the request is longer than {limit} bytes")

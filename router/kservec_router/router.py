@@ -7,35 +7,40 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Collection
-
-import orjson
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from time import monotonic
 
 from kservec_router.execute import CLIENT_LEFT, Context, Executor, Means, Payload
-from kservec_router.journal import Journal
-from kservec_router.messages import Origin, Reply, failure
+from kservec_router.journal import Access, Journal
+from kservec_router.messages import RETRY_AFTER, Origin, Reply, failure
 from kservec_router.plan import Plan
 from kservec_router.propagation import Propagation
 from kservec_router.requests import RequestBody
 from kservec_router.settings import Settings
 from kservec_router.tracing import Span, Trace, start_trace
 
-_LINE = b'{"time":%.6f,"client":%b,"method":"%b","path":%b,"status":%d,"received":%d,"sent":%d,"milliseconds":%.3f%b%b}'
+Pairs = Sequence[tuple[bytes, bytes]]
 
 
 class Request:
     """A client's request, and what is to be written down about it.
 
-    Header names are in lower case; `named` has the last of each name.
+    Header names are in lower case; `named` has the last of each name. `begin` is monotonic time. `keep`: the client
+    wants to use its connection again; `takes_chunks`: it understands a body in chunks.
     """
 
-    __slots__ = ("begin", "body", "client", "executor", "headers", "method", "named", "path", "reply", "sent", "trace")
+    __slots__ = (
+        "begin", "body", "client", "executor", "headers", "keep", "method", "named", "path", "reply", "sent",
+        "takes_chunks", "trace",
+    )  # fmt: skip
 
-    def __init__(self, method: bytes, path: str, headers: list[tuple[bytes, bytes]], client: str | None) -> None:
-        self.method, self.path, self.headers, self.client = method, path, headers, client
-        self.begin = time.perf_counter()
+    def __init__(
+        self, method: bytes, path: str, headers: Pairs, named: Mapping[bytes, bytes], client: str | None
+    ) -> None:
+        self.method, self.path, self.headers, self.named, self.client = method, path, headers, named, client
+        self.begin = monotonic()
         self.body: bytes | RequestBody = b""
-        self.named = dict(headers)
+        self.keep = self.takes_chunks = False
         self.trace: Trace | None = None
         self.executor: Executor | None = None
         self.reply: Reply | None = None
@@ -57,7 +62,7 @@ class Router:
         self.is_draining = False
         self.executor = Executor(plan, means)
         self.on_origins: Callable[[Collection[Origin]], None] | None = None
-        self._active: dict[Executor, int] = {}
+        self._older: set[Executor] = set()
         self._meter = means.meters.meter("requests")
         self._propagation = Propagation(settings.patterns)
         self._retries = settings.retries if self._propagation.passes(b"idempotency-key") else 0
@@ -66,24 +71,26 @@ class Router:
 
     def use(self, plan: Plan) -> None:
         """Take new requests through *plan* from now on."""
+        if self.executor.active:
+            self._older.add(self.executor)
         self.executor = Executor(plan, self.means)
         self.announce()
 
     def announce(self) -> None:
         """Tell which origins requests may still need: those of the plan, and of older ones with requests under way."""
         if self.on_origins is not None:
-            plans = [self.executor.plan, *(executor.plan for executor in self._active)]
+            plans = [self.executor.plan, *(executor.plan for executor in self._older)]
             self.on_origins({target.origin for plan in plans for target in plan.targets})
 
     def begin(self, request: Request) -> Reply | None:
         """Let a request in; a reply with 503 when there are too many."""
         if self._meter.in_flight >= self.settings.max_requests > 0:
             cause = f"{self.settings.max_requests} requests are under way already"
-            request.reply = failure(503, cause, ((b"retry-after", b"1"),))
+            request.reply = failure(503, cause, RETRY_AFTER)
             return request.reply
         request.executor = executor = self.executor
         self._meter.in_flight += 1
-        self._active[executor] = self._active.get(executor, 0) + 1
+        executor.active += 1
         return None
 
     def stream_from(self, request: Request) -> int | None:
@@ -104,7 +111,7 @@ class Router:
         if expected := named.get(b"x-envoy-expected-rq-timeout-ms"):
             limit = _shorter(limit, expected)
         lines = self._propagation.lines(request.headers, named)
-        deadline = time.monotonic() + limit if limit else 0.0
+        deadline = monotonic() + limit if limit else 0.0  # not from `begin`: a long body may have taken its time
         context = Context(trace, lines, deadline, self._retries_of(request) if self._retries else 0)
         payload = Payload(request.body, lines.request, True, named.get(b"content-encoding"))
         return executor.run(payload, context)
@@ -114,44 +121,46 @@ class Router:
         self.journal.say("error", "a request failed within the router", error=traceback.format_exc())
         return failure(500, f"internal error: {type(error).__name__}")
 
+    def turned_away(self, reply: Reply, client: str | None) -> None:
+        """Count and write down what was no proper request; *reply* is one of the router's own."""
+        self._meter.observe(reply.status, 0)
+        if self.settings.access_log:
+            sent = len(reply.body) if isinstance(reply.body, bytes) else 0
+            self.journal.access((time.time(), client, b"", "", reply.status, 0, sent, 0, None, reply.cause))
+
     def end(self, request: Request) -> None:
         """Count and write down a request. Without a reply, the client has left."""
-        seconds = time.perf_counter() - request.begin
+        seconds = monotonic() - request.begin
         status = CLIENT_LEFT if request.reply is None else request.reply.status
-        executor, self_meter = request.executor, self._meter
-        self_meter.observe(status, seconds)
+        executor = request.executor
+        self._meter.observe(status, seconds)
         if self.settings.access_log:
-            self.journal.access(_record(request, status, seconds))
+            self.journal.access(_access(request, status, seconds))
         if self.means.recorder is not None and request.trace is not None and request.trace.is_sampled:
             self.means.recorder(_span(request, request.trace, status, seconds))
         if executor is None:
             return
-        self_meter.in_flight -= 1
-        self._active[executor] -= 1
-        if not self._active[executor]:
-            del self._active[executor]
-            if executor is not self.executor:
-                self.announce()
+        self._meter.in_flight -= 1
+        executor.active -= 1
+        if executor.active == 0 and executor is not self.executor:
+            self._older.discard(executor)
+            self.announce()
 
 
-def _record(request: Request, status: int, seconds: float) -> bytes:
-    """The access log's line."""
+def _access(request: Request, status: int, seconds: float) -> Access:
+    """What the access log says of a request."""
     body, reply, trace = request.body, request.reply, request.trace
-    cause = None if reply is None else reply.cause
     return (
-        b'{"time":%.6f,"client":%b,"method":"%b","path":%b,"status":%d,"received":%d,"sent":%d,"milliseconds":%.3f%b%b}'
-        % (
-            time.time() - seconds,
-            orjson.dumps(request.client),
-            request.method,
-            orjson.dumps(request.path),
-            status,
-            len(body) if isinstance(body, bytes) else body.received,
-            request.sent,
-            seconds * 1000,
-            b"" if trace is None else b',"trace":"%b"' % trace.trace_id,
-            b"" if cause is None else b',"cause":' + orjson.dumps(cause),
-        )
+        time.time() - seconds,
+        request.client,
+        request.method,
+        request.path,
+        status,
+        len(body) if isinstance(body, bytes) else body.received,
+        request.sent,
+        seconds,
+        None if trace is None else trace.trace_id,
+        None if reply is None else reply.cause,
     )
 
 

@@ -54,6 +54,7 @@ class Settings:
     )
     head_limit: int = _setting(64 << 10, _size, "longest head of a request or a reply")
     max_requests: int = _setting(1024, int, "requests at a time; more are answered with 503")
+    max_clients: int = _setting(8192, int, "connections of clients; more are answered with 503")
     max_connections: int = _setting(1024, int, "connections to one host")
     max_waiting: int = _setting(1024, int, "calls that wait for a connection to one host; more are answered with 503")
     connect_seconds: float = _setting(10, float, "time limit for connecting")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import re
 from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
 
+from kservec.spec.graph_texts import url_problem
 from kservec_router.messages import Origin, Target
 
-_UNFIT = re.compile(r"[\x00-\x20\x7f]")
 _PORTS = {"http": 80, "https": 443}
 _SAFE = "%/:@!$&'()*+,;=~?#[]"
 
@@ -19,22 +18,17 @@ def parse_target(url: str) -> Target:
     Raises:
         ValueError: The URL cannot be called; the message says why.
     """
-    if _UNFIT.search(url):
-        raise ValueError("there are spaces or control characters in it; write them as %20 and the like")
+    if problem := url_problem(url):
+        raise ValueError(problem)
     parts = urlsplit(url)
-    if parts.scheme not in _PORTS:
-        raise ValueError(
-            f"it must begin with http:// or https://, not with {parts.scheme + ':' if parts.scheme else url!r}"
-        )
-    if not parts.hostname or not parts.hostname.isascii():
-        raise ValueError("it has no host name, or one that is not ASCII")
-    port = parts.port or _PORTS[parts.scheme]  # a port that is no number is a ValueError of its own
+    host_name = parts.hostname or ""
+    port = parts.port or _PORTS[parts.scheme]
     path = quote(parts.path or "/", safe=_SAFE)
     query = "?" + quote(parts.query, safe=_SAFE) if parts.query else ""
     host = parts.netloc.rpartition("@")[2]
     head = f"POST {path}{query} HTTP/1.1\r\nhost: {host}\r\n{_authorization(parts)}"
     shown = urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
-    return Target(shown, Origin(parts.hostname, port, parts.scheme == "https"), head.encode("ascii"))
+    return Target(shown, Origin(host_name, port, parts.scheme == "https"), head.encode("ascii"))
 
 
 def _authorization(parts: SplitResult) -> str:

@@ -1,4 +1,4 @@
-"""W3C trace context: one trace per request, one span per node and per call, and the header that says so to services.
+"""W3C trace context: one trace per request, one span for it and one per call, and the header that says so to services.
 
 Spans are values, made when a call is over. Who wants them exported hands in a recorder; without one, none are made.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import random
 import re
+from binascii import hexlify
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 _PARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 _ZERO_TRACE, _ZERO_SPAN = b"0" * 32, b"0" * 16
 _LONGEST_STATE = 512
-_NOT_ZERO = 1 << 64 | 1
 
 
 class Span(NamedTuple):
@@ -53,8 +53,8 @@ class Trace(NamedTuple):
 
 
 def new_span_id(source: random.Random) -> bytes:
-    """A span id that is not zero."""
-    return b"%016x" % (source.getrandbits(64) or 1)
+    """A span id."""
+    return hexlify(source.randbytes(8))
 
 
 def start_trace(headers: Mapping[bytes, bytes], source: random.Random) -> Trace:
@@ -62,7 +62,7 @@ def start_trace(headers: Mapping[bytes, bytes], source: random.Random) -> Trace:
     parent = headers.get(b"traceparent")
     found = _PARENT.fullmatch(parent) if parent else None
     if found is None or found[1] == b"ff" or found[2] == _ZERO_TRACE or found[3] == _ZERO_SPAN:
-        digits = b"%048x" % (source.getrandbits(192) | _NOT_ZERO)
+        digits = hexlify(source.randbytes(24))
         return Trace(digits[:32], digits[32:], b"", b"01", b"")
     span_id = new_span_id(source)
     state = headers.get(b"tracestate")

@@ -17,6 +17,7 @@ from kservec_router.messages import Body, Headers, Outgoing, Reply, Source, fail
 
 LONG_BODY = 262_144
 _MOST_HEADERS = 256
+_FRAMING = 16  # more than what chunks need around a piece of a body; the rest counts as if it were the head
 EVENT_STREAM = b"text/event-stream"
 
 
@@ -103,10 +104,10 @@ class Connection(asyncio.Protocol):
         self.deadline = 0.0
         self.idle_since = 0.0
         self.is_used = False
-        self._begin("", False)
+        self._begin("", False, False)
 
-    def _begin(self, url: str, may_stream: bool) -> None:
-        self._url, self._may_stream, self._is_whole_limited = url, may_stream, False
+    def _begin(self, url: str, may_stream: bool, is_whole_limited: bool) -> None:
+        self._url, self._may_stream, self._is_whole_limited = url, may_stream, is_whole_limited
         self._headers: list[tuple[bytes, bytes]] = []
         self._pieces: list[bytes] = []
         self._head_size = self._body_size = self._status = 0
@@ -123,8 +124,7 @@ class Connection(asyncio.Protocol):
         """Send a request; the outcome is the reply, whatever happens."""
         transport = self._transport
         target, lines, body, _, may_stream, is_whole_limited = outgoing
-        self._begin(target.url, may_stream)
-        self._is_whole_limited = is_whole_limited
+        self._begin(target.url, may_stream, is_whole_limited)
         self.deadline = deadline
         outcome: Outcome[Reply] = Outcome()
         self.outcome = outcome
@@ -159,8 +159,9 @@ class Connection(asyncio.Protocol):
             self._keep = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        self._headers.append((name.lower(), value))
+        """Take a header; those behind the body are nobody's."""
+        if not self._head_done:
+            self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
@@ -169,6 +170,7 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, piece: bytes) -> None:
         """Take a piece of the body."""
+        self._head_size -= len(piece) + _FRAMING
         if self._stream is not None:
             self._stream.put(piece)
             return
@@ -186,6 +188,8 @@ class Connection(asyncio.Protocol):
 
     def _made_reply(self, body: Body) -> Reply:
         headers: Headers = tuple(self._headers)
+        if 200 <= self._status < 300:
+            return Reply(self._status, headers, body)
         if self._status < 200 or self._status > 599:
             return failure(502, f'Post "{self._url}": the service answered with status {self._status}')
         if self._status in (301, 302, 303, 307, 308) and any(name == b"location" for name, _ in headers):
@@ -223,8 +227,7 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._keep = False
             return f"malformed reply: {error}" if self._reply is None else None
-        if not self._head_done and self._reply is None:
-            self._head_size += len(data)
+        self._head_size += len(data)
         if self._head_size > self._limits.head_bytes or len(self._headers) > _MOST_HEADERS:
             return f"the head of the reply is longer than {self._limits.head_bytes} bytes"
         if self._body_size > self._limits.body_bytes:
@@ -262,8 +265,7 @@ class Connection(asyncio.Protocol):
         """The reply is whole, and everything that was read with it has been looked at."""
         reply, stream = self._reply, self._stream
         self._stream = None
-        reusable = self._keep and not self._uploading and self.is_open
-        if reusable:
+        if self._keep and not self._uploading and self.is_open:
             self.is_used = True
             self._on_free(self)
         else:

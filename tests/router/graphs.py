@@ -36,6 +36,12 @@ def step(service: str, **more: Any) -> dict[str, Any]:
     return {"serviceUrl": f"http://{service}/", **more}
 
 
+def graph_to(*urls: str, kind: str = "Sequence", **more: Any) -> dict[str, Any]:
+    """A graph of one node whose steps call these URLs."""
+    weights = {"weight": 100 // len(urls)} if kind == "Splitter" else {}
+    return {"nodes": {"root": node(kind, *({"serviceUrl": url, **weights} for url in urls))}, **more}
+
+
 def reply_of(given: Mapping[str, Any]) -> Reply:
     """The reply that a test describes: status, json, text, headers, or down."""
     if given.get("down"):

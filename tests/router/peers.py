@@ -195,6 +195,22 @@ def running(folder: Path, graph: dict[str, Any], *flags: str, port: int = 0, **v
         popen.wait()
 
 
+@contextlib.contextmanager
+def service_process(port: int, mode: str = "well") -> Iterator[subprocess.Popen[bytes]]:
+    """A service as a process of its own (see service.py), listening; it is killed at the end."""
+    words = [sys.executable, str(Path(__file__).with_name("service.py")), str(port), mode]
+    popen = subprocess.Popen(words)  # noqa: S603 - our own
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.02)
+        yield popen
+    finally:
+        popen.kill()
+        popen.wait()
+
+
 def wait_until_ready(process: Process) -> None:
     """Wait until a router answers /readyz, or fail with what it wrote."""
     for _ in range(400):

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
 from kservec_router.client import Client, ClientLimits
 from kservec_router.messages import Origin, Outgoing, Reply
-from kservec_router.requests import RequestBody
 from kservec_router.targets import parse_target
-from kservec_router.wire import WireLimits
 
-from .peers import OK, Act, Peer, Script, always, body_of, free_port, head_of, serving, within
+from .calling import LIMITS, calling
+from .peers import OK, Act, always, free_port, serving, within
 
 POISON = b'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"poison":1}'
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -38,6 +34,11 @@ ODD: dict[str, tuple[tuple[Act, ...], int, bytes]] = {
         (HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\n{\"o\r\n5\r\nk\":1}\r\n0\r\nX-T: 1\r\n\r\n",),
         200,
         b'{"ok":1}',
+    ),
+    "a trailer without end": (
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nX: ", *[b"a" * 50_000] * 3, "hang"),
+        500,
+        b"head of the reply",
     ),
     "chunked and cut": ((HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\n{\"o\r\n", "close"), 500, b"closed"),
     "a chunk of 2**70 bytes": (
@@ -82,29 +83,6 @@ ODD: dict[str, tuple[tuple[Act, ...], int, bytes]] = {
     ),
 }  # fmt: skip
 
-LIMITS = ClientLimits(connect_attempts=1, wire=WireLimits(body_bytes=1 << 20, stall_seconds=0.3))
-
-
-Caller = Callable[..., Awaitable[Reply]]
-
-
-@asynccontextmanager
-async def calling(
-    script: Script, limits: ClientLimits = LIMITS
-) -> AsyncIterator[tuple[Peer, Callable[..., Awaitable[Reply]]]]:
-    """A peer, and a function that calls it."""
-    async with serving(script) as peer:
-        client = Client(limits)
-        client.allow([Origin("127.0.0.1", peer.port, False)])
-
-        async def call(body: Any = b"{}", seconds: float = 0, may_stream: bool = False, **more: Any) -> Reply:
-            return await client.send(Outgoing(parse_target(peer.url), b"x-a: b\r\n", body, seconds, may_stream, **more))
-
-        try:
-            yield peer, call
-        finally:
-            client.close()
-
 
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_reply_harms_nobody_else(name: str) -> None:
@@ -122,6 +100,28 @@ def test_an_odd_reply_harms_nobody_else(name: str) -> None:
     assert (first.status, part in first.body) == (status, True), first
     assert (first.cause is None) is (status in (200, 204, 413))
     assert (second.status, second.body) == (200, b'{"ok":1}')
+
+
+def test_what_follows_a_body_is_no_header() -> None:
+    """Trailers are dropped: whoever reads them as headers can be told anything."""
+    reply = HEAD + b'X-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"ok":1}\r\n0\r\nX-B: 2\r\n\r\n'
+
+    async def run() -> Reply:
+        async with calling(always(reply)) as (_, call):
+            return await call()
+
+    assert asyncio.run(within(5, run())).headers == ((b"x-a", b"1"), (b"transfer-encoding", b"chunked"))
+
+
+def test_a_long_stream_of_short_chunks_is_no_long_head() -> None:
+    """What frames the pieces of a body does not count as head, however many there are."""
+    head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+    async def run() -> Reply:
+        async with calling(always(head + b"1\r\nx\r\n" * 40_000, b"1\r\nx\r\n" * 40_000 + b"0\r\n\r\n")) as (_, call):
+            return await call()
+
+    assert asyncio.run(within(10, run())).body == b"x" * 80_000
 
 
 def test_a_request_is_written_as_it_is_given() -> None:
@@ -301,129 +301,3 @@ def test_a_host_that_leaves_the_graph_loses_its_connections() -> None:
 
     open_count, reply = asyncio.run(run())
     assert (open_count, reply.status) == (0, 200)
-
-
-async def collect(reply: Reply) -> bytes:
-    """The whole body of a reply that is passed on while it arrives."""
-    assert not isinstance(reply.body, bytes)
-    body = b""
-    while piece := await reply.body.read():
-        body += piece
-    return body
-
-
-EVENTS = HEAD + b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-
-def test_a_stream_is_passed_on_while_it_arrives() -> None:
-    """The reply is there before its body ends, and the connection can be used again afterwards."""
-
-    async def run() -> tuple[bytes, bytes, int]:
-        script = always(EVENTS, b"5\r\ndata1\r\n", 0.1, b"5\r\ndata2\r\n0\r\n\r\n")
-        async with calling(script) as (peer, call):
-            reply = await within(0.08, call(may_stream=True))
-            assert not isinstance(reply.body, bytes)
-            first = await within(0.05, reply.body.read())
-            rest = await collect(reply)
-            await collect(await call(may_stream=True))
-            return first, rest, peer.connections
-
-    assert asyncio.run(run()) == (b"data1", b"data2", 1)
-
-
-def test_a_short_reply_of_known_length_is_not_streamed() -> None:
-    """It is held until it is whole, so that a cut one can still become a failure."""
-
-    async def run() -> Reply:
-        async with calling(always(HEAD + b"Content-Length: 9\r\n\r\n{", 0.05, "close")) as (_, call):
-            return await call(may_stream=True)
-
-    assert asyncio.run(run()).status == 500
-
-
-def test_a_time_limit_for_the_whole_reply_holds_back_all_but_event_streams() -> None:
-    """With such a limit a chunked reply is awaited as a whole; events are passed on."""
-
-    async def run(head: bytes) -> Reply:
-        script = always(head, b"2\r\n{}\r\n", 0.3, b"0\r\n\r\n")
-        async with calling(script) as (_, call):
-            return await call(may_stream=True, seconds=0.15, is_whole_limited=True)
-
-    assert asyncio.run(run(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")).status == 504
-    assert asyncio.run(run(EVENTS)).status == 200
-
-
-@pytest.mark.parametrize("ending", ["close", "reset", "hang"])
-def test_a_stream_that_breaks_off_is_an_error(ending: str) -> None:
-    """Whoever reads it is told, also when the service just stops sending."""
-
-    async def run() -> None:
-        async with calling(always(EVENTS, b"5\r\ndata1\r\n", 0.05, ending)) as (_, call):
-            await collect(await call(may_stream=True))
-
-    with pytest.raises(ConnectionError):
-        asyncio.run(within(3, run()))
-
-
-def test_a_stream_that_nobody_reads_is_not_taken_in() -> None:
-    """A service cannot fill the memory: reading stops, and goes on when somebody reads."""
-    size = 8_000_000
-
-    async def run() -> tuple[int, int]:
-        pieces = [b"x" * 100_000] * (size // 100_000)
-        async with calling(always(HEAD + b"Content-Length: %d\r\n\r\n" % size, *pieces)) as (_, call):
-            reply = await call(may_stream=True)
-            assert not isinstance(reply.body, bytes)
-            await asyncio.sleep(0.2)
-            return len(await reply.body.read()), len(await collect(reply))
-
-    first, rest = asyncio.run(within(5, run()))
-    assert first < 2_000_000
-    assert first + rest == size
-
-
-def pieces_of(*pieces: bytes, seconds: float = 0.0) -> Callable[[], Awaitable[Any]]:
-    """An ASGI receive function that gives pieces of a body."""
-    left = list(pieces)
-
-    async def receive() -> Any:
-        await asyncio.sleep(seconds)
-        if not left:
-            return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
-
-    return receive
-
-
-@pytest.mark.parametrize(("length", "framing"), [(9, b"content-length: 9"), (None, b"transfer-encoding: chunked")])
-def test_a_request_is_passed_on_while_it_arrives(length: int | None, framing: bytes) -> None:
-    """Its pieces go out as they come, framed by the length if the client said it, else in chunks."""
-
-    async def run() -> tuple[Reply, bytes]:
-        async with calling(always(OK)) as (peer, call):
-            reply = await call(RequestBody(pieces_of(b"def", b"ghi"), b"abc", length))
-            return reply, peer.requests[0]
-
-    reply, request = asyncio.run(run())
-    assert reply.status == 200
-    assert framing in head_of(request)
-    assert body_of(request) == b"abcdefghi"
-
-
-def test_a_client_that_leaves_within_its_request_ends_the_call() -> None:
-    """The service sees a broken request, never a shorter one."""
-
-    async def run() -> tuple[Reply, int, int]:
-        receive = pieces_of(b"def", seconds=0.02)
-
-        async def leaves() -> Any:
-            message = await receive()
-            return {**message, "more_body": True}
-
-        async with calling(always(OK)) as (peer, call):
-            reply = await call(RequestBody(leaves, b"abc", None))
-            await asyncio.sleep(0.02)
-            return reply, len(peer.requests), peer.broken
-
-    reply, requests, broken = asyncio.run(run())
-    assert (reply.status, requests, broken) == (500, 0, 1)

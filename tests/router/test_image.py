@@ -34,11 +34,11 @@ def test_the_image_is_small_pinned_and_runs_as_nobody() -> None:
     found = instructions()
     names = [name for name, _ in found]
     last = found[len(names) - 1 - names[::-1].index("FROM") :]
-    assert found[0][0] == "ARG"
-    assert [rest.split()[0] for name, rest in found if name == "FROM"] == ["${BASE}", "${BASE}"]
+    assert found[:2] == [("ARG", "BASE=docker.io/library/python:3.13-slim"), ("ARG", "DIGEST")]
+    assert [rest.split()[0] for name, rest in found if name == "FROM"] == ["${BASE}@${DIGEST}"] * 2
     assert dict(last)["USER"] == "65532:65532"
     assert json.loads(dict(last)["ENTRYPOINT"]) == ["python", "-m", "kservec_router"]
-    assert "/healthz" in dict(last)["HEALTHCHECK"]
+    assert json.loads(dict(last)["HEALTHCHECK"].partition("CMD ")[2]) == ["python", "-m", "kservec_router.health"]
     assert "org.opencontainers.image.version" in dict(last)["LABEL"]
     assert "pip uninstall" in dict(last)["RUN"]
 
@@ -59,7 +59,7 @@ def test_what_is_pinned_fits_what_the_router_asks_for() -> None:
             assert [int(part) for part in found[2].split(".")] <= version < [int(found[3])], requirement
 
 
-def test_the_router_shares_only_the_graphs_model_with_the_compiler() -> None:
+def test_the_router_shares_only_what_graphs_are_with_the_compiler() -> None:
     """No module of the router imports anything else of the compiler, so the image needs nothing else."""
     imported = set()
     for module in (ROUTER / "kservec_router").rglob("*.py"):
@@ -68,7 +68,8 @@ def test_the_router_shares_only_the_graphs_model_with_the_compiler() -> None:
                 imported.add(statement.module)
             elif isinstance(statement, ast.Import):
                 imported.update(alias.name for alias in statement.names)
-    assert {name for name in imported if name.split(".")[0] == "kservec"} == {"kservec.spec.inferencegraph"}
+    shared = {name for name in imported if name.split(".")[0] == "kservec"}
+    assert shared == {"kservec.spec.graph_texts", "kservec.spec.inferencegraph"}
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +98,13 @@ def test_the_folder_holds_what_runs_and_nothing_else(app: Path) -> None:
     }
 
 
+def is_healthy(app: Path, port: int) -> bool:
+    """What the image's health check says."""
+    environment = {"PYTHONPATH": str(app), "KSERVEC_ROUTER_PORT": str(port)}
+    words = [sys.executable, "-S", "-m", "kservec_router.health"]
+    return subprocess.run(words, env=environment, check=False).returncode == 0  # noqa: S603 - our own
+
+
 def test_the_router_runs_from_the_folder_alone(app: Path, tmp_path: Path) -> None:
     """Started as the image starts it, with nothing but the folder and Python, it gets ready and answers."""
     port, log = free_port(), tmp_path / "log"
@@ -107,7 +115,8 @@ def test_the_router_runs_from_the_folder_alone(app: Path, tmp_path: Path) -> Non
     process = Process(popen, port, log)
     try:
         wait_until_ready(process)
-        assert process.get("/healthz") == (200, "ok\n")
+        assert is_healthy(app, port)
+        assert not is_healthy(app, free_port())
         assert statuses(asyncio.run(exchange(port, post()))) == [500]
     finally:
         popen.kill()

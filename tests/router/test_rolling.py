@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import subprocess
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from .graphs import node
-from .peers import OK, Process, Script, connected, free_port, post, running, serving, within
+from .peers import Process, connected, free_port, post, running, service_process, within
 
 P = post(close=False)
 REQUESTS = 10_000
@@ -60,9 +61,23 @@ class Load:
             await asyncio.sleep(0.01)
 
 
-def forgetful(number: int) -> tuple[bytes | float | str, ...]:
-    """A service that closes every fiftieth kept connection right after its reply, without a word."""
-    return (OK, "close") if number % 50 == 49 else (OK,)
+class Services:
+    """Services as processes, by port. Each closes every fiftieth kept connection right after its reply."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    async def start(self, port: int) -> None:
+        """Start the service of a port, and wait until it listens."""
+        process = service_process(port, "forgetful")
+        self._processes[port] = await asyncio.to_thread(self._stack.enter_context, process)
+
+    async def stop(self, port: int) -> None:
+        """Ask the service of a port to end, and wait for that."""
+        popen = self._processes.pop(port)
+        popen.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(popen.wait, 10) == 0
 
 
 async def replaced(process: Process, folder: Path, *ports: int) -> None:
@@ -85,36 +100,39 @@ def reloads(process: Process) -> int:
 
 def test_nothing_is_lost_while_services_graph_and_router_are_replaced(tmp_path: Path) -> None:
     """Each service is taken out of the graph, replaced and put back; then a second router takes over from the first."""
-    script: Script = forgetful
     first, second = free_port(), free_port()
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
 
-    async def roll(load: Load, routers: ExitStack) -> None:
+    async def roll(load: Load, services: Services, stack: ExitStack) -> None:
         one, folder = load.process, tmp_path / "one"
-        async with serving(script, second):
-            async with serving(script, first):
-                await load.until(0.15)
-                await replaced(one, folder, second)
-                await load.until(0.3)
-            async with serving(script, first):
-                await replaced(one, folder, first, second)
-                await load.until(0.45)
-                await replaced(one, folder, first)
-                await load.until(0.6)
-                load.process = routers.enter_context(running(tmp_path / "two", graph_to(first)))
-                one.popen.send_signal(signal.SIGTERM)
-                await load.until(1)
-                await asyncio.gather(*clients)
+        await load.until(0.15)
+        await replaced(one, folder, second)
+        await services.stop(first)
+        await load.until(0.3)
+        await services.start(first)
+        await replaced(one, folder, first, second)
+        await load.until(0.45)
+        await replaced(one, folder, first)
+        await services.stop(second)
+        await load.until(0.6)
+        other = running(tmp_path / "two", graph_to(first))
+        load.process = await asyncio.to_thread(stack.enter_context, other)
+        one.popen.send_signal(signal.SIGTERM)
+        await load.until(1)
+        await asyncio.gather(*clients)
 
     clients: list[asyncio.Task[None]] = []
 
     async def run() -> tuple[Counter[int | str], int]:
         flags = ("--reload-seconds", "0.05", "--drain-seconds", "2", "--access-log", "false")
-        with ExitStack() as routers:
-            one = routers.enter_context(running(tmp_path / "one", graph_to(first, second), *flags))
+        with ExitStack() as stack:
+            services = Services(stack)
+            await services.start(first)
+            await services.start(second)
+            one = stack.enter_context(running(tmp_path / "one", graph_to(first, second), *flags))
             load = Load(one)
-            rolling = asyncio.create_task(roll(load, routers))
+            rolling = asyncio.create_task(roll(load, services, stack))
             await asyncio.sleep(0.1)
             clients.extend(asyncio.create_task(load.client()) for _ in range(CLIENTS))
             await rolling

@@ -5,7 +5,7 @@ Behaviour: tidwall/gjson 1.18, which KServe's router uses. `get` follows a path 
 
 from __future__ import annotations
 
-from kservec_router.gjson.condition import DEEPEST, Condition, Document, Test, compile_condition, condition_problem
+from kservec_router.gjson.condition import DEEPEST, Condition, Document, Test, compile_condition
 from kservec_router.gjson.lookup import get
 from kservec_router.gjson.result import Kind, Result
 from kservec_router.gjson.valid import valid
@@ -18,7 +18,6 @@ __all__ = [
     "Result",
     "Test",
     "compile_condition",
-    "condition_problem",
     "get",
     "valid",
 ]

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import orjson
 
 from kservec_router.gjson.lookup import get
-from kservec_router.gjson.paths import query_closes, selectors
 from kservec_router.gjson.result import parse_float
 from kservec_router.gjson.valid import valid
 
@@ -27,7 +26,6 @@ _KEY = r"[A-Za-z0-9_-]+"
 _KEYS = rf"{_KEY}(?:\.{_KEY})*"
 _PLAIN = re.compile(rf"(?:@this[.|])?({_KEYS})")
 _WHOLE = re.compile(rf'\[@this\]\.#\(({_KEYS})(?:(==?|!=|<=|>=|<|>)(?:"([^"\\]*)"|([A-Za-z0-9_.+-]+)))?\)')
-_QUERY = re.compile(rb"(?:\A|(?<=[.|(\[{,:]))#[(\[]")
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "==": operator.eq, "!=": operator.ne,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -95,24 +93,6 @@ def compile_condition(text: str) -> Condition:
         keys = tuple(whole[1].split("."))
         return Condition(text, path, _quoted(keys), _comparison(keys, whole[2], whole[3] or whole[4] or ""))
     return Condition(text, path)
-
-
-def condition_problem(text: str) -> str | None:
-    """Why *text* cannot be meant as a GJSON path; None when it can."""
-    path = text.encode()
-    if text.lstrip().startswith("$"):
-        return "it looks like JSONPath; conditions are GJSON paths, which have no `$`"
-    if any(not query_closes(path[found.start() :]) for found in _QUERY.finditer(path)):
-        return "a query `#(...)` is not closed"
-    if path[:1] in (b"{", b"["):
-        chosen, _ = selectors(path)
-        if chosen is None:
-            return "its brackets are not closed"
-        if any(one.path.lstrip()[:1] == b"." for one in chosen):
-            return "it looks like JSONPath; conditions are GJSON paths, such as `[@this].#(userId==1)`"
-    if len(path) > 4096 or path.count(b"|") + path.count(b"@") > 50:
-        return "it is too long"
-    return None
 
 
 def _quoted(keys: tuple[str, ...]) -> tuple[bytes, ...]:

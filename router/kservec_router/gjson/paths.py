@@ -128,11 +128,6 @@ def _query(path: bytes) -> tuple[Query | None, int]:
     return Query(left, operator, value, path[end + 1 : end + 2] == b"#"), end + 1
 
 
-def query_closes(path: bytes) -> bool:
-    """Whether the query that *path* begins with is closed."""
-    return _query_end(path)[0] >= 0
-
-
 def _query_end(path: bytes) -> tuple[int, int, bool]:
     """Where the query closes (-1: never), where its operator stands (0: none), whether a string in it has escapes."""
     at, depth, middle, escaped = 2, 1, 0, False
