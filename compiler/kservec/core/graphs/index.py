@@ -1,0 +1,49 @@
+"""The index of a run: the services and graphs that graphs may call, gathered while services are compiled.
+
+Decides who is listed. Without a graph in the run nothing is worked out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.core.endpoint import Endpoint
+from kservec.core.graphs.endpoints import GRAPH, SERVICE, graph_endpoint, named_services, service_endpoint
+from kservec.core.records import evolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.registry import Env
+    from kservec.core.unit import Unit
+
+
+class Index:
+    """Endpoints as they gather. Of services that no graph names only the place is known."""
+
+    def __init__(self, units: Iterable[Unit], found: Iterable[Diagnostic], env: Env) -> None:
+        """Begin with the graphs, and with the services that were refused before they became units."""
+        graphs = [unit for unit in units if unit.ref.kind == GRAPH]
+        self.is_wanted = bool(graphs)
+        self.called = {ref for unit in graphs for ref in named_services(unit)}
+        self.endpoints: dict[ObjectRef, Endpoint] = {unit.ref: graph_endpoint(unit, env) for unit in graphs}
+        refused = (d for d in found if d.is_error and d.subject is not None) if graphs else ()
+        for diagnostic in refused:
+            if diagnostic.subject is not None and diagnostic.span is not None:
+                broken = Endpoint(diagnostic.subject, diagnostic.span, is_broken=True)
+                self.endpoints.setdefault(diagnostic.subject, broken)
+
+    def add(self, unit: Unit, env: Env, *, is_broken: bool) -> None:
+        """Take up a unit that has gone through its passes, or was refused by one."""
+        if not self.is_wanted or unit.ref.kind != SERVICE:
+            return
+        if unit.ref in self.called and not is_broken:
+            self.endpoints[unit.ref] = service_endpoint(unit, env)
+        else:
+            place = unit.source.span("metadata", "name")
+            self.endpoints[unit.ref] = Endpoint(unit.ref, place, is_broken=is_broken)
+
+    def known_in(self, env: Env) -> Env:
+        """The Env for units that refer to what has gathered."""
+        return evolve(env, endpoints=dict(self.endpoints)) if self.is_wanted else env
