@@ -1,0 +1,133 @@
+"""References of a service's router: Gateways, HTTPRoutes and InferencePools that others have to bring.
+
+Decides which are there. KServe deploys no router for a service that refers to one that is not.
+KServe: pkg/controller/v1alpha2/llmisvc/router_validation.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from kservec.core.diagnostics import Code, Needed, Severity
+from kservec.core.llm.names import POOL, ROUTE, child_name
+from kservec.core.llm.presets import pool_reference
+from kservec.core.llm.resolved import POOL_KIND
+from kservec.core.llm.resolved import ROUTE as ROUTE_SPEC
+from kservec.core.records import evolve
+from kservec.core.tree import lookup
+from kservec.core.unit import finding
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.registry import Env
+    from kservec.core.tree import Json, Path
+    from kservec.core.unit import Unit
+
+GATEWAY, HTTP_ROUTE = "Gateway", "HTTPRoute"
+GATEWAY_REFS: Final = ("router", "gateway", "refs")
+ROUTE_REFS: Final = ("router", "route", "http", "refs")
+POOL_REF: Final = ("router", "scheduler", "pool", "ref")
+PARENTS: Final = (*ROUTE_SPEC, "parentRefs")
+
+GATEWAY_UNDECLARED: Final = Code(
+    "llm/gateway-undeclared",
+    Severity.WARNING,
+    "a Gateway that nothing declares",
+    "A route of the service is attached to a Gateway that is in none of the documents. It is written all the same; if "
+    "there is no such Gateway in the cluster, no request comes in.",
+)
+ROUTE_NOT_FOUND: Final = Code(
+    "llm/route-not-found",
+    Severity.ERROR,
+    "a service that leaves its routes to an HTTPRoute which is not there",
+    "router.route.http.refs names HTTPRoutes of the service's namespace. Declare them among the input or the "
+    "platform's documents.",
+)
+POOL_NOT_FOUND: Final = Code(
+    "llm/pool-not-found",
+    Severity.ERROR,
+    "a service that leaves its scheduler to an InferencePool which is not there",
+    "router.scheduler.pool.ref names an InferencePool of the service's namespace. Declare it among the input or the "
+    "platform's documents.",
+)
+
+
+@lru_cache(maxsize=8)
+def declared(env: Env, kind: str) -> Mapping[tuple[str, str], Json]:
+    """The objects of a kind that documents describe, by namespace and name."""
+    found = (body.get("metadata") or {} for body in env.cluster.others.get(kind, ()))
+    names = ((metadata.get("namespace") or "default", metadata.get("name") or "") for metadata in found)
+    return dict(zip(names, env.cluster.others.get(kind, ()), strict=True))
+
+
+def gateways_of(unit: Unit, env: Env) -> list[Json]:
+    """The Gateways that a service refers to, as far as documents describe them."""
+    assert unit.resolved is not None
+    refs = unit.resolved.get(*GATEWAY_REFS) or ()
+    names = [(ref.get("namespace") or unit.namespace, ref.get("name") or "") for ref in refs]
+    return [declared(env, GATEWAY)[name] for name in names if name in declared(env, GATEWAY)]
+
+
+def missing_references(unit: Unit, env: Env) -> Iterator[Diagnostic]:
+    """What a service refers to and nobody brings, each once."""
+    yield from missing_gateways(unit, env)
+    yield from missing_routes(unit, env)
+    assert unit.resolved is not None
+    pool = pool_reference(unit.resolved.value)
+    if pool and not is_there(unit, env, POOL_KIND, pool):
+        message = f"InferencePool {unit.namespace}/{pool} is not declared, and {unit.ref} leaves its requests to it"
+        yield missing(unit, POOL_NOT_FOUND, message, POOL_REF, Needed(POOL_KIND, unit.namespace, pool))
+
+
+def missing_gateways(unit: Unit, env: Env) -> Iterator[Diagnostic]:
+    """Warnings about Gateways that nothing declares: those of the spec, and those of the HTTPRoutes it refers to."""
+    seen: set[tuple[str, str]] = set()
+    for path, (namespace, name) in gateways_needed(unit, env):
+        if (namespace, name) not in env.cluster.gateways and (namespace, name) not in seen:
+            seen.add((namespace, name))
+            message = f"no document declares the Gateway {namespace}/{name} that routes of {unit.ref} are attached to"
+            yield missing(unit, GATEWAY_UNDECLARED, message, path, Needed(GATEWAY, namespace, name))
+
+
+def gateways_needed(unit: Unit, env: Env) -> Iterator[tuple[Path, tuple[str, str]]]:
+    """The Gateways that requests for a service come through, and where the spec leads to them."""
+    spec, here = unit.resolved, unit.namespace
+    assert spec is not None
+    for i, ref in enumerate(spec.get(*GATEWAY_REFS) or ()):
+        yield (*GATEWAY_REFS, i), (ref.get("namespace") or here, ref.get("name") or "")
+    for i, ref in enumerate(spec.get(*PARENTS) or ()):
+        if ref.get("kind", GATEWAY) == GATEWAY:
+            yield (*PARENTS, i), (ref.get("namespace") or here, ref.get("name") or "")
+    for i, ref in enumerate(spec.get(*ROUTE_REFS) or ()):
+        route = declared(env, HTTP_ROUTE).get((here, ref.get("name") or ""), {})
+        for parent in lookup(route, ("spec", "parentRefs")) or ():
+            if parent.get("kind", GATEWAY) == GATEWAY:
+                yield (*ROUTE_REFS, i), (parent.get("namespace") or here, parent.get("name") or "")
+
+
+def missing_routes(unit: Unit, env: Env) -> Iterator[Diagnostic]:
+    """Errors about HTTPRoutes that nothing declares."""
+    assert unit.resolved is not None
+    for i, ref in enumerate(unit.resolved.get(*ROUTE_REFS) or ()):
+        name = ref.get("name") or ""
+        if not is_there(unit, env, HTTP_ROUTE, name):
+            message = f"HTTPRoute {unit.namespace}/{name} is not declared, and {unit.ref} leaves its routes to it"
+            yield missing(unit, ROUTE_NOT_FOUND, message, (*ROUTE_REFS, i), Needed(HTTP_ROUTE, unit.namespace, name))
+
+
+def is_there(unit: Unit, env: Env, kind: str, name: str) -> bool:
+    """Whether a document describes an object, or a service of the run leads to it."""
+    if (unit.namespace, name) in declared(env, kind):
+        return True
+    suffix = POOL if kind == POOL_KIND else ROUTE
+    here = (found for (space, _), found in env.neighbours.models.items() if space == unit.namespace)
+    return any(child_name(other.ref.name, suffix) == name for found in here for other in found)
+
+
+def missing(unit: Unit, code: Code, message: str, path: Path, needed: Needed) -> Diagnostic:
+    """A diagnostic about a reference at a path of the resolved spec."""
+    assert unit.resolved is not None
+    remedy = f"declare {needed.kind} {needed.namespace}/{needed.name} among the files, or correct the reference"
+    return evolve(finding(unit, code, message, unit.resolved.span(path), remedy), rests_on=(needed,))

@@ -1,0 +1,1 @@
+"""What an LLMInferenceService and its configs may ask for, as written and as merged: one concern a file."""

@@ -1,0 +1,62 @@
+"""Traffic between the pods of a service that nobody checks and anybody in the cluster can join.
+
+vLLM, NCCL and the connectors of the KV cache trust every host that reaches their ports, and speak in plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.llm.rules.subject import PREFILL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.llm.rules.subject import Subject, Workload
+
+INJECTED: Final = "sidecar.istio.io/inject"
+MESHES: Final = {
+    "istio-injection": ("enabled",),
+    "istio.io/dataplane-mode": ("ambient",),
+    "linkerd.io/inject": ("enabled", "ingress"),
+}
+"""Labels of a namespace, or of pods, with which a mesh speaks for them."""
+REVISION: Final = "istio.io/rev"
+
+UNPROTECTED = Code(
+    "llm/unprotected-traffic",
+    Severity.WARNING,
+    "pods that exchange data without protection",
+    "The pods of a model on several nodes, and prefill and decode, open ports to each other at which nobody is asked "
+    "who they are. Keep others out by a NetworkPolicy that lets only the pods of the service in, or by a mesh.",
+)
+
+
+def check_unprotected(subject: Subject) -> Iterator[Diagnostic]:
+    """Several nodes, and prefill beside decode."""
+    if is_meshed(subject.namespace_labels):
+        return
+    several = [w for w in subject.workloads if w.is_multi_node and not is_meshed(pod_labels(w))]
+    if several:
+        message = f"the pods of {several[0].name} exchange data on ports that anybody in the cluster can reach"
+        path = (*several[0].path, "worker")
+        yield subject.finding(UNPROTECTED, message, path, "add a NetworkPolicy for the pods of the service")
+    elif subject.at("spec", PREFILL) is not None and not all(is_meshed(pod_labels(w)) for w in subject.workloads):
+        message = "prefill and decode exchange the KV cache on ports that anybody in the cluster can reach"
+        yield subject.finding(
+            UNPROTECTED, message, ("spec", PREFILL), "add a NetworkPolicy for the pods of the service"
+        )
+
+
+def is_meshed(labels: Mapping[str, str]) -> bool:
+    """Whether labels put pods into a mesh."""
+    return REVISION in labels or labels.get(INJECTED) == "true" or any(labels.get(k) in v for k, v in MESHES.items())
+
+
+def pod_labels(workload: Workload) -> Mapping[str, str]:
+    """The labels of the pods of a workload."""
+    labels: Mapping[str, str] = workload.spec.get("labels") or {}
+    return labels

@@ -1,0 +1,1 @@
+"""The configuration of the endpoint picker, which chooses the server of each request, and its ways through versions."""

@@ -1,0 +1,113 @@
+"""attach_artifacts: the model, its adapters and space for the cache come into the pods of an LLMInferenceService.
+
+Decides which containers of which pods get what. How a URI is brought in is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.llm.accounts import account_of
+from kservec.core.llm.artifacts import BY, Source, model_source, model_uri, with_model
+from kservec.core.llm.downloads import Receiver
+from kservec.core.llm.kv_cache import cache_findings, with_cache_tiers
+from kservec.core.llm.lora import adapters_of, is_switched_off
+from kservec.core.llm.names import MAIN
+from kservec.core.llm.origins import origin_of
+from kservec.core.llm.part import PartRole
+from kservec.core.llm.scheduler import TOKENIZER_CONTAINER
+from kservec.core.models.storage_initializer import settings
+from kservec.core.names import MODEL_PATH
+from kservec.core.pods.containers import find
+from kservec.core.records import evolve
+from kservec.core.registry import Attached
+from kservec.core.unit import Step
+
+if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.llm.lora import Adapter
+    from kservec.core.llm.part import Part
+    from kservec.core.registry import Env
+    from kservec.core.tree import Tree
+    from kservec.core.unit import Unit
+
+BASE_MODEL_PATH = f"{MODEL_PATH}/base"
+TOKENIZER_FILES = json.dumps([
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json", "merges.txt", "config.json",
+    "generation_config.json",
+])  # fmt: skip
+
+
+class Artifacts(NamedTuple):
+    """What all pods of a service share: where the model comes from, and the adapters."""
+
+    source: Source
+    adapters: tuple[Adapter, ...]
+
+
+def attach_artifacts(unit: Unit, env: Env) -> Step:
+    """Bring the model into the pods of each part, and adapters and cache tiers to the servers.
+
+    Takes:   nothing
+    Writes:  pods of all parts
+    Reports: llm/model-uri, llm/no-image-mode, llm/no-server, llm/adapter-uri, llm/adapters-share-path,
+             llm/kv-cache-not-used, storage/*, secret/*, platform/configuration
+    KServe:  workload_storage.go, attachModelArtifacts; workload_kvcache.go, attachKVCacheSecondaryTiers
+    """
+    if not unit.parts:
+        return Step(unit)
+    settings(env.platform)
+    adapters = adapters_of(unit, env)
+    model_uri(unit)
+    artifacts = None if is_switched_off(unit) else Artifacts(model_source(unit, env), adapters)
+    found: list[Diagnostic] = []
+    parts = []
+    for part in unit.parts:
+        equipped, more = with_artifacts(part, unit, artifacts, env)
+        parts.append(equipped)
+        found += more
+    return Step(evolve(unit, parts=tuple(parts)), tuple(dict.fromkeys(found)))
+
+
+def with_artifacts(
+    part: Part, unit: Unit, artifacts: Artifacts | None, env: Env
+) -> tuple[Part, tuple[Diagnostic, ...]]:
+    """A part with what its pods need; without artifacts only with space for the cache.
+
+    Raises:
+        Reject: a pod cannot get what it needs.
+    """
+    pod, found = equipped(part.pod, part, unit, artifacts, env) if part.pod.value else (part.pod, ())
+    if part.worker is None:
+        return evolve(part, pod=pod), found
+    worker, more = equipped(part.worker, part, unit, artifacts, env)
+    return evolve(part, pod=pod, worker=worker), (*found, *more)
+
+
+def equipped(pod: Tree, part: Part, unit: Unit, artifacts: Artifacts | None, env: Env) -> Attached:
+    """One pod with what it needs.
+
+    Raises:
+        Reject: it cannot get it.
+    """
+    receiver = receiver_of(pod, part, unit, env)
+    found: tuple[Diagnostic, ...] = ()
+    if receiver is not None and artifacts is not None:
+        serves = part.role in (PartRole.MAIN, PartRole.PREFILL)
+        pod, found = with_model(pod, receiver, artifacts.source, artifacts.adapters if serves else ())
+    return Attached(with_cache_tiers(pod, unit, part.path), (*found, *cache_findings(pod, unit, part.path)))
+
+
+def receiver_of(pod: Tree, part: Part, unit: Unit, env: Env) -> Receiver | None:
+    """The container of a pod that needs the model, and as what; None for a scheduler that needs none."""
+    origin = origin_of(unit, ("model", "uri"), BY)
+    account = account_of(unit, part.account, env)
+    if part.role in (PartRole.MAIN, PartRole.PREFILL):
+        return Receiver(unit, env, MAIN, MODEL_PATH, account, origin)
+    if part.role is PartRole.TOKENIZER:
+        return Receiver(unit, env, MAIN, BASE_MODEL_PATH, account, origin)
+    if find(pod.get("containers") or (), TOKENIZER_CONTAINER) is None:
+        return None
+    account = account_of(unit, pod.get("serviceAccountName") or "", env)
+    return Receiver(unit, env, TOKENIZER_CONTAINER, BASE_MODEL_PATH, account, origin, TOKENIZER_FILES)

@@ -1,0 +1,158 @@
+"""choose_presets: an LLMInferenceService is laid over its presets and base configs, and its templates are filled."""
+
+from __future__ import annotations
+
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Needed, Reject, Severity
+from kservec.core.golang.template_syntax import TemplateError
+from kservec.core.llm.merging import UnmergeableError, full, laid_over, merged
+from kservec.core.llm.presets import preset_names
+from kservec.core.llm.resolved import after_templates, before_templates, pool_name
+from kservec.core.llm.rules.merged import merged_findings
+from kservec.core.llm.scheduler_source import with_scheduler_config
+from kservec.core.llm.settings import default_gateway
+from kservec.core.llm.templates import data_of, filled
+from kservec.core.records import evolve
+from kservec.core.tree import Layers, Tree
+from kservec.core.unit import Step, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kservec.core.catalog import Preset
+    from kservec.core.registry import Env
+    from kservec.core.tree import Json, Path
+    from kservec.core.unit import Unit
+
+NOT_FOUND = Code(
+    "llm/config-not-found",
+    Severity.ERROR,
+    "no config of that name",
+    "A base config, or a preset, is an LLMInferenceServiceConfig in the service's namespace or in KServe's.",
+)
+UNMERGEABLE = Code(
+    "llm/scheduler-configs-clash",
+    Severity.ERROR,
+    "two inline scheduler configurations cannot be merged",
+    "Lists and maps in the scheduler's inline configuration have no merge keys. Of a service and its base configs only "
+    "one may have them.",
+)
+TEMPLATE = Code(
+    "llm/template",
+    Severity.ERROR,
+    "a template cannot be filled in",
+    "Texts between {{ and }} in services, presets and base configs are Go templates over the service as it is written "
+    "(.Name, .Spec, ...) and .GlobalConfig. What stands in base configs alone is not in .Spec.",
+)
+
+
+def choose_presets(unit: Unit, env: Env) -> Step:
+    """Resolve the spec of a service; that of a stopped one stays as it is.
+
+    Takes:   nothing
+    Writes:  resolved
+    Reports: llm/config-not-found, llm/scheduler-configs-clash, llm/template, llm/scheduler-config-not-found;
+             all that is wrong with a merged spec
+    KServe:  pkg/controller/v1alpha2/llmisvc/config_merge.go, reconcileBaseRefs
+    """
+    if unit.stopped:
+        return Step(unit)
+    own: Json = unit.spec.json["spec"]
+    bases = [found_config(unit, env, ref.get("name") or "", i) for i, ref in enumerate(own.get("baseRefs") or ())]
+    seen = overlaid(unit, own, lambda spec: reduce(laid_over, (full(base.spec) for base in bases), spec))
+    name = (seen.get("model") or {}).get("name")
+    if name:
+        # A base config that names the model wins over the service, here and in templates.
+        own = {**own, "model": {**(own.get("model") or {}), "name": name}}
+    presets = [found_config(unit, env, preset) for preset in preset_names(seen)]
+    spec = merged_tree(unit, own, (*presets, *bases))
+    spec = with_templates(unit, before_templates(spec, unit.name), own, env)
+    spec = with_scheduler_config(unit, after_templates(spec, unit.name), env)
+    return Step(evolve(unit, resolved=spec), merged_findings(unit, spec, env))
+
+
+def found_config(unit: Unit, env: Env, name: str, index: int | None = None) -> Preset:
+    """A config by name: that of the service's namespace, or of KServe's. `index` is that of a base config.
+
+    Raises:
+        Reject: there is none.
+    """
+    namespaces = (unit.namespace, env.platform.kserve_namespace)
+    for namespace in namespaces:
+        found = env.catalog.presets.get((namespace, name))
+        if found is not None:
+            return found
+    place: Path = ("metadata", "name") if index is None else ("spec", "baseRefs", index)
+    kind = "preset" if index is None else "base config"
+    message = f"{unit.ref} needs the {kind} {name}, which is neither in {' nor in '.join(namespaces)}"
+    hint = f"declare LLMInferenceServiceConfig {name} among the platform's files"
+    needed = tuple(Needed("LLMInferenceServiceConfig", namespace, name) for namespace in namespaces)
+    raise Reject(evolve(finding(unit, NOT_FOUND, message, place, hint), rests_on=needed))
+
+
+def overlaid(unit: Unit, own: Json, lay: Callable[[Json], Json]) -> Json:
+    """The service's spec and its configs, laid over each other.
+
+    Raises:
+        Reject: two inline scheduler configurations clash.
+    """
+    try:
+        return lay(full(own))
+    except UnmergeableError as error:
+        message = f"two inline scheduler configurations of {unit.ref} have {error.field}, and cannot be merged"
+        place = ("spec", "router", "scheduler", "config")
+        raise Reject(finding(unit, UNMERGEABLE, message, place, "leave the configuration to one of them")) from None
+
+
+@lru_cache(maxsize=64)
+def laid_together(configs: tuple[Preset, ...]) -> Json:
+    """Configs laid over each other, the weakest first. A fleet of services has few sets of them.
+
+    Raises:
+        UnmergeableError: two inline scheduler configurations clash.
+    """
+    return merged(config.spec for config in configs)
+
+
+def merged_tree(unit: Unit, own: Json, configs: tuple[Preset, ...]) -> Tree:
+    """The service's spec laid over its configs, with where each value comes from.
+
+    Raises:
+        Reject: two inline scheduler configurations clash.
+    """
+    value = overlaid(unit, own, lambda spec: laid_over(laid_together(configs), spec) if configs else spec)
+    strongest_first = ((own, unit.source.origin("spec")), *((c.spec, c.origin("spec")) for c in reversed(configs)))
+    return Tree.of(value, Layers(strongest_first))
+
+
+def with_templates(unit: Unit, spec: Tree, own: Json, env: Env) -> Tree:
+    """The spec with its templates filled in. Those in the service's metadata are only tried, as in KServe.
+
+    Raises:
+        Reject: one of them cannot be.
+    """
+    metadata = unit.spec.json["metadata"]
+    data = data_of(metadata, own, global_config(unit, spec.value, env))
+    try:
+        value = filled({"metadata": metadata, "spec": spec.value}, data)["spec"]
+    except TemplateError as error:
+        at = error.where
+        place = spec.span(at[1:]) if at[:1] == ("spec",) else unit.source.span(*at)
+        message = f"a template of {unit.ref} cannot be filled in: {error}"
+        raise Reject(finding(unit, TEMPLATE, message, place, "correct the text between {{ and }}")) from None
+    return spec if value is spec.value else Tree(value, spec.journal)
+
+
+def global_config(unit: Unit, spec: Json, env: Env) -> dict[str, str | bool]:
+    """What templates see of the platform. KServe: config_merge.go, templateGlobalConfig."""
+    platform, gateway = env.platform, default_gateway(env.platform)
+    return {
+        "SystemNamespace": platform.kserve_namespace,
+        "IngressGatewayName": gateway.name,
+        "IngressGatewayNamespace": gateway.namespace,
+        "EnableTLS": platform.ingress.enable_llm_inference_service_tls,
+        "ModelBasedRoutingHeaderName": platform.ingress.model_based_routing_header_name,
+        "InferencePoolNamespacedName": f"{unit.namespace}/{pool_name(unit.name, spec)}",
+    }

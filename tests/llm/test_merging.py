@@ -1,0 +1,80 @@
+"""Specs of LLMInferenceServices laid over each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kservec.core.llm.merging import UnmergeableError, full, merged
+
+POD = {"containers": [{"name": "main", "image": "a", "env": [{"name": "A", "value": "1"}]}]}
+
+
+def inline(config: Any) -> dict[str, Any]:
+    """A spec with a scheduler's configuration."""
+    return {"router": {"scheduler": {"config": {"inline": config}}}}
+
+
+@pytest.mark.parametrize(
+    ("base", "over", "expected"),
+    [
+        ({"replicas": 3}, {"replicas": 0}, {"replicas": 0}),
+        ({"parallelism": {"expert": True}}, {"parallelism": {"expert": False}}, {"parallelism": {"expert": True}}),
+        ({"labels": {"a": "1"}}, {"labels": {"b": "2"}}, {"labels": {"a": "1", "b": "2"}}),
+        ({"labels": {"a": "1"}}, {"labels": {}}, {"labels": {"a": "1"}}),
+        ({"router": {"scheduler": {}}}, {"router": {"route": {}}}, {"router": {"scheduler": {}, "route": {}}}),
+        (
+            {"model": {"uri": "hf://a/b", "name": "x"}},
+            {"model": {"uri": "", "name": "y"}},
+            {"model": {"uri": "hf://a/b", "name": "y"}},
+        ),
+        (
+            {"model": {"lora": {"adapters": [{"name": "a"}]}}},
+            {"model": {"lora": {"adapters": [{"name": "b"}]}}},
+            {"model": {"lora": {"adapters": [{"name": "b"}]}}},
+        ),
+        (
+            {"template": POD},
+            {"template": {"containers": [{"name": "main", "env": [{"name": "A", "value": "2"}]}]}},
+            {"template": {"containers": [{"name": "main", "image": "a", "env": [{"name": "A", "value": "2"}]}]}},
+        ),
+        (
+            {"template": {"containers": [{"name": "main"}]}},
+            {"template": {"containers": [{"name": "user"}]}},
+            {"template": {"containers": [{"name": "user"}, {"name": "main"}]}},
+        ),
+        (
+            {"router": {"route": {"http": {"spec": {"rules": [{"name": "a"}]}}}}},
+            {"router": {"route": {"http": {"spec": {"rules": [{"name": "b"}]}}}}},
+            {"router": {"route": {"http": {"spec": {"rules": [{"name": "b"}]}}}}},
+        ),
+        (
+            {"router": {"route": {"http": {"spec": {"rules": [{"name": "a"}]}}}}},
+            {"router": {"route": {"http": {"spec": {"rules": []}}}}},
+            {"router": {"route": {"http": {"spec": {"rules": [{"name": "a"}]}}}}},
+        ),
+        (inline({"a": 1}), inline({"b": 2}), inline({"a": 1, "b": 2})),
+        (inline({"a": 1}), inline({"a": {"b": 2}}), inline({"a": {"b": 2}})),
+    ],
+)
+def test_what_wins(base: Any, over: Any, expected: Any) -> None:
+    """Empty values do not win but for pointers; maps merge, keyed lists by key, all other lists are replaced."""
+    assert merged([base, over]) == expected
+
+
+@pytest.mark.parametrize("shared", [[{"type": "a"}], {"gate": True}])
+def test_inline_configurations_that_share_a_list_or_map(shared: Any) -> None:
+    """Kubernetes knows no way to merge them, and says so."""
+    with pytest.raises(UnmergeableError, match="plugins"):
+        merged([inline({"plugins": shared, "a": 1}), inline({"plugins": shared})])
+
+
+def test_pods_have_a_list_of_containers() -> None:
+    """KServe's defaulting gives it to every pod but the tokenizer's, and drops what is empty."""
+    spec = {"template": {"hostNetwork": False}, "prefill": {"worker": {}}, "router": {"scheduler": {"tokenizer": {}}}}
+    assert full(spec) == {
+        "template": {"containers": []},
+        "prefill": {"worker": {"containers": []}},
+        "router": {"scheduler": {"tokenizer": {}}},
+    }

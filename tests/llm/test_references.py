@@ -1,0 +1,58 @@
+"""Gateways, HTTPRoutes and InferencePools that a service refers to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .services import built, llm, router, slugs
+
+
+def http_route(name: str, gateway: str) -> dict[str, Any]:
+    """An HTTPRoute of the services' namespace."""
+    metadata = {"name": name, "namespace": "ml"}
+    spec = {
+        "parentRefs": [{"name": gateway}],
+        "rules": [{"backendRefs": [{"name": "chat-kserve-workload-svc", "port": 8000}]}],
+    }
+    return {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
+
+
+def leaving_it_to(route: str) -> dict[str, Any]:
+    """A service that leaves its routes to an HTTPRoute."""
+    return llm(router={"route": {"http": {"refs": [{"name": route}]}}})
+
+
+EDGE = {"gateways": [{"namespace": "ml", "name": "edge"}]}
+
+
+@pytest.mark.parametrize(
+    ("documents", "facts", "found"),
+    [
+        ([llm(router=router())], {}, []),
+        ([llm(router=router())], {"gateways": []}, ["llm/gateway-undeclared"]),
+        ([llm(router={"gateway": {"refs": [{"name": "edge", "namespace": "ml"}]}})], {}, ["llm/gateway-undeclared"]),
+        ([llm(router={"gateway": {"refs": [{"name": "edge"}]}})], EDGE, []),
+        ([leaving_it_to("own")], {}, ["llm/route-not-found"]),
+        ([leaving_it_to("own"), http_route("own", "edge")], {}, ["llm/gateway-undeclared"]),
+        ([leaving_it_to("own"), http_route("own", "edge")], EDGE, []),
+        ([llm(router=router({"pool": {"ref": {"name": "own"}}}))], {}, ["llm/pool-not-found"]),
+        (
+            [llm(router=router({"pool": {"ref": {"name": "talk-inference-pool"}}})), llm("talk", router=router({}))],
+            {},
+            [],
+        ),
+    ],
+)
+def test_what_a_service_refers_to_must_be_there(
+    documents: list[dict[str, Any]], facts: dict[str, Any], found: list[str]
+) -> None:
+    """A Gateway may be the cluster's and is asked for; a route or a pool that nobody makes is an error."""
+    assert slugs(built(*documents, **facts)) == found
+
+
+def test_a_route_that_is_left_to_another_is_not_made() -> None:
+    """Nothing is routed twice."""
+    compilation = built(leaving_it_to("own"), http_route("own", "edge"), **EDGE)
+    assert not [item for item in compilation.objects if item.ref.kind == "HTTPRoute"]

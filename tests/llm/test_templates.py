@@ -1,0 +1,88 @@
+"""Templates in configs of LLMInferenceServices, as Go executes them over JSON text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kservec.core.golang.template_syntax import TemplateError
+from kservec.core.llm.templates import data_of, filled
+
+METADATA = {"name": "llama", "namespace": "ml", "labels": {"team": "a"}}
+SPEC: dict[str, Any] = {
+    "model": {"uri": "hf://meta/llama", "name": "llama-3"},
+    "parallelism": {"tensor": 2, "dataRPCPort": 5000},
+    "template": {"terminationGracePeriodSeconds": 90, "containers": []},
+    "kvCacheOffloading": {
+        "cpu": "10Gi",
+        "evictionPolicy": "lru",
+        "secondary": [{}, {"fileSystem": {"emptyDir": {"size": "1Gi"}}}],
+    },
+}
+DATA = data_of(METADATA, SPEC, {"EnableTLS": True, "SystemNamespace": "kserve"})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{{ .Name }}.{{ .Namespace }}", "llama.ml"),
+        ("{{ .ObjectMeta.Name }} {{ .Labels.team }}", "llama a"),
+        ("{{ .Spec.Model.Name }} {{ .Spec.Model.URI }}", "llama-3 hf://meta/llama"),
+        ("{{ if .GlobalConfig.EnableTLS }}https{{ else }}http{{ end }}", "https"),
+        ("{{ ChildName .Name `-epp-sa` }}", "llama-epp-sa"),
+        ("{{ if .Spec.Parallelism.Tensor }}--tp={{ .Spec.Parallelism.Tensor }}{{ end }}", "--tp=2"),
+        ("{{ if .Spec.Parallelism.Expert }}--ep{{ end }}|", "|"),
+        ("{{ if .Spec.Prefill }}x{{ end }}|", "|"),
+        ("{{ if and .Spec.Prefill .Spec.Prefill.Parallelism.Expert }}x{{ end }}|", "|"),
+        ("{{ .Spec.Parallelism.DataRPCPort }}", "5000"),
+        ("{{ or .Spec.Parallelism.Data 1 }}", "1"),
+        ("{{ shutdownTimeout .Spec.Template 15 }}", "70"),
+        ("{{ shutdownTimeout .Spec.Worker 15 }}", "40"),
+        ("{{ shutdownTimeout .Spec.Worker 90 }}", "0"),
+        ("a {{- if true }} b\n{{- end }}", "a b\n"),
+        ("a\n  {{- `x` }}", "a\nx"),
+        ("<&>{{ `` }}", "<&>"),
+        ("no template", "no template"),
+        (
+            "{{ kvTransferConfig .Spec.KVCacheOffloading }}",
+            '--kv-transfer-config \'{\\"kv_connector\\":\\"OffloadingConnector\\",\\"kv_connector_extra_config\\":'
+            '{\\"cpu_bytes_to_use\\":10737418240,\\"eviction_policy\\":\\"lru\\",\\"secondary_tiers\\":'
+            '[{\\"root_dir\\":\\"/mnt/kv-cache-1\\",\\"type\\":\\"fs\\"}],'
+            '\\"spec_name\\":\\"TieringOffloadingSpec\\"},\\"kv_role\\":\\"kv_both\\"}\'',
+        ),
+        ("{{ kvTransferConfig .Spec.Prefill }}|", "|"),
+    ],
+)
+def test_what_templates_give(text: str, expected: str) -> None:
+    """Names, numbers and functions come out as in Go; trim markers leave the ends of lines, which JSON escapes."""
+    assert filled({"a": [text]}, DATA) == {"a": [expected]}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{{ .Spec.Prefill.Parallelism }}", "nil pointer"),
+        ("{{ .Nope }}", "Nope"),
+        ("{{ .Labels.nope }}", "nope"),
+        ('{{ "quoted" }}', "unexpected"),
+        ("{{ if }}", "if"),
+        ("{{ .Name ", "unterminated"),
+        ("{{ .Status.URL }}", "running cluster"),
+    ],
+)
+def test_what_is_wrong_has_a_place(text: str, reason: str) -> None:
+    """A template that Go refuses is refused, and the path of its text is known."""
+    with pytest.raises(TemplateError, match=reason) as raised:
+        filled({"spec": {"args": ["fine", text]}}, DATA)
+    assert raised.value.where == ("spec", "args", 1)
+
+
+def test_a_block_over_several_texts() -> None:
+    """The whole object is one template in KServe, so a block may begin in one text and end in another."""
+    assert filled({"a": "{{ if true }}x", "b": "y{{ end }}"}, DATA) == {"a": "x", "b": "y"}
+
+
+def test_keys_are_templates_too() -> None:
+    """The names of a map's entries are part of the text."""
+    assert filled({"labels": {"{{ .Name }}": "a"}}, DATA) == {"labels": {"llama": "a"}}
