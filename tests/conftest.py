@@ -12,10 +12,10 @@ import pytest
 
 from kservec.core.cluster import Cluster
 from kservec.core.diagnostics import ObjectRef
-from kservec.core.env import Env
-from kservec.core.platform import PlatformConfig, SectionText
-from kservec.core.registry import load_plugs
+from kservec.core.platform import PlatformConfig
+from kservec.core.registry import Env, load_plugs
 from kservec.core.schemas.schema import Schemas
+from kservec.core.section_text import SectionText
 from kservec.core.text.source import parse
 from kservec.core.unit import Mode, Source, Step, Unit
 from kservec.passes.split_inferenceservice import split_inferenceservice

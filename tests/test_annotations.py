@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kservec.core.serving.annotation_values import odd_values
 from kservec.core.serving.annotations import (
     ANNOTATIONS,
     KEY_WITHOUT_EFFECT,
@@ -117,3 +118,24 @@ def test_the_classes_do_not_overlap() -> None:
     looked_at = PREFIXES | {"networking.knative.dev"}
     for table in (ANNOTATIONS, USELESS_ANNOTATIONS, LABELS, USELESS_LABELS):
         assert {key.partition("/")[0] for key in table} <= looked_at
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        ("serving.kserve.io/stop", ("true", "TRUE", "false", ""), ("yes", "1")),
+        ("serving.kserve.io/enable-tag-routing", ("true", "false"), ("True", "on")),
+        ("storage.kserve.io/readonly", ("false", "true"), ("False", "0")),
+        ("serving.kserve.io/disable-localmodel", ("true", "True"), ("false", "")),
+        ("example.com/stop", ("yes",), ()),
+    ],
+)
+def test_switches(key, good, bad):
+    """A switch is on for the text that KServe compares it with; any other value is reported, and other keys are not."""
+    assert not [v for v in good if list(odd_values({key: v}))]
+    assert all(list(odd_values({key: v})) for v in bad)
+
+
+def test_values_that_are_no_text():
+    """What the schema refuses anyway is left to it."""
+    assert not list(odd_values({"serving.kserve.io/stop": True}))

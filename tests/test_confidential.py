@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.documents.confidential import showable
+from kservec.api import compile_files
+from kservec.core.text.confidential import showable
+from kservec.io.reading import File
 
 OTHER = "apiVersion: v1\nkind: ConfigMap\ndata: {open: fine}\n"
 
@@ -49,12 +51,88 @@ def test_other_documents_are_shown_as_they_are(text: str) -> None:
     assert showable(text) == text
 
 
-def test_keys_of_a_secret_stay_readable() -> None:
-    """A finding about a key of a Secret can still point at it."""
-    assert showable("kind: Secret\ndata:\n  token: hush\n").splitlines()[2] == "  token: (not shown)"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Secert\ndata:\n  a: hush\n",
+        "kind Secret\nmetadata: {name: a}\ndata:\n  a: hush\n",
+        "kind:Secret\ndata:\n  a: hush\n",
+        "apiVersion: v1\ndata:\n  a: hush\n",
+        "apiVersion: v1\nstringData:\n  a: hush\n",
+        "kind: Thing\ntype: Opaque\ndata:\n  a: hush\n",
+        "kind: Secret\nstringData:\n  key: |\n-----BEGIN PRIVATE KEY-----\nhush\n-----END PRIVATE KEY-----\n",
+        "kind: Secret\nstringData:\n  name: hush\n  hush: 1\nhush\n",
+    ],
+)
+def test_a_broken_secret_is_hidden_too(text: str) -> None:
+    """A kind that is misspelt or missing, or text in the wrong column, does not uncover a value."""
+    assert "hush" not in showable(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  password: hush",
+        "  password hush",
+        "  db-password: 'hush'",
+        "  clientSecret: hush",
+        "  hf_token: hush",
+        '  "apiKey": "hush",',
+        "  AWS_SECRET_ACCESS_KEY=hush",
+        "  args: [--token=hush]",
+        "  url: postgres://reader:hush@db/models",
+        "  Authorization: Bearer hush",
+        "  -----BEGIN RSA PRIVATE KEY----- hush",
+        "  aHVzaGh1c2hodXNoaHVzaGh1c2hodXNoaHVzaGh1c2hodXNoaHVzaA== ".replace("aHVz", "hush"),
+        "  - {name: DB_PASSWORD, value: hush}",
+    ],
+)
+def test_a_line_with_a_credential_is_hidden_wherever_it_stands(line: str) -> None:
+    """Config maps and specs may hold credentials as well: their lines are not shown."""
+    shown = showable(f"kind: ConfigMap\ndata:\n{line}\n  open: fine\n")
+    assert shown == "kind: ConfigMap\ndata:\n(not shown)\n  open: fine\n"
+
+
+@pytest.mark.parametrize("variable", ["- name: DB_PASSWORD\n  value: hush\n", "- value: hush\n  name: DB_PASSWORD\n"])
+def test_the_value_of_a_variable_that_is_named_like_a_credential_is_hidden(variable: str) -> None:
+    """The name of a variable and its value stand on lines of their own."""
+    assert "hush" not in showable(f"kind: Pod\nspec:\n  env:\n{variable}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  serviceAccountName: reader",
+        "  serving.kserve.io/storageSecretName: s3",
+        "  secretName: s3",
+        "  automountServiceAccountToken: true",
+        '  automountServiceAccountToken: "yes"',
+        "  - some-argument-that-is-longer-than-forty-characters",
+        "  secretKeyRef: {name: s3, key: user}",
+        "  credentials: |-",
+        '  "s3AccessKeyIDName": "AWS_ACCESS_KEY_ID",',
+        '  "s3SecretAccessKeyName": "AWS_SECRET_ACCESS_KEY",',
+        "  secret: {secretName: s3}",
+        "  imagePullSecrets: [{name: s3}]",
+        "  - name: AWS_ACCESS_KEY_ID",
+        "  storageUri: s3://models/tokens/v7",
+        "  value: plain",
+    ],
+)
+def test_names_of_credentials_are_shown(line: str) -> None:
+    """Where a Secret is, and what its keys are called, is no secret."""
+    assert line in showable(f"kind: InferenceService\nspec:\n{line}\n")
 
 
 def test_a_cluster_document_hides_its_secrets_only() -> None:
     """Mistakes in the rest of a Cluster document are shown with their lines."""
     shown = showable("kind: Cluster\nsecrets:\n- name: a\nclusterdomain: x\n")
-    assert shown == "kind: Cluster\nsecrets:\n- name: (not shown)\nclusterdomain: x\n"
+    assert shown == "kind: Cluster\nsecrets:\n(not shown)\nclusterdomain: x\n"
+
+
+def test_another_encoding_does_not_uncover_a_secret() -> None:
+    """What is shown of a file that is UTF-16 is hidden like any other."""
+    text = '{"apiVersion": "v1", "kind": "Secret", "stringData": {"a": "hush"}}'
+    compilation = compile_files([File("secret.json", text.encode("utf-16"))])
+    assert [d.code.slug for d in compilation.diagnostics] == ["yaml/not-utf8"]
+    assert "hush" not in compilation.sources["secret.json"]

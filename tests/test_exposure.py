@@ -120,7 +120,7 @@ def test_headless_services(bench):
     b = bench(service={"serviceClusterIPNone": True})
     step = expose(b.unit({"predictor": part(("grpc", 9000), ("http", 8085))}), b.env)
     assert b.objects(step, "Service")["churn-predictor"]["spec"]["clusterIP"] == "None"
-    assert entry_address(step.unit, "cluster.local") == "http://churn-predictor.ml.svc.cluster.local:8085"
+    assert entry_address(step.unit, b.env) == "http://churn-predictor.ml.svc.cluster.local:8085"
 
 
 def test_routes_of_a_predictor(bench):
@@ -376,7 +376,8 @@ def test_absent_httproute_is_an_error(bench):
 
 def style(name, *, selected):
     """A style that makes nothing."""
-    return Style(name=name, selects=lambda *_: selected, render=lambda *_: Exposed(), url=lambda *_: "")
+    nowhere = dict.fromkeys(("url", "address"), lambda *_: "")
+    return Style(name=name, selects=lambda *_: selected, render=lambda *_: Exposed(), **nowhere)
 
 
 @pytest.mark.parametrize(

@@ -156,20 +156,6 @@ def test_an_object_written_twice_names_both_places() -> None:
     assert [span.line for span, _ in fault.related] == [4]
 
 
-@pytest.mark.parametrize(
-    ("kind", "spec"),
-    [
-        ("InferenceGraph", "{nodes: {root: {routerType: Sequence, steps: [{serviceName: a}]}}}"),
-    ],
-)
-def test_kinds_that_are_not_built_yet_say_so(kind: str, spec: str) -> None:
-    """A kind that would lead to output is an error as long as it cannot be compiled."""
-    text = f"apiVersion: serving.kserve.io/v1alpha1\nkind: {kind}\nmetadata: {{name: x, namespace: ml}}\nspec: {spec}"
-    found = front(text)
-    assert slugs(found) == [f"{kind.lower()}/not-implemented"]
-    assert not found.context
-
-
 def test_other_documents_are_context_with_one_note_per_file() -> None:
     """Documents that are not output are kept, and named in one note."""
     other = "apiVersion: {}\nkind: {}\nmetadata: {{name: x, namespace: ml}}\n"
@@ -459,6 +445,19 @@ spec:
     secret = front(text).env.cluster.secrets["ml", "s3"]
     assert secret.keys == {"AWS_SECRET_ACCESS_KEY", "S3_ENDPOINT", "S3_USE_HTTPS"}
     assert (secret.settings, secret.annotations) == ({"S3_ENDPOINT": "minio"}, {"serving.kserve.io/s3-region": "eu"})
+    assert secret.complete
+
+
+def test_a_certificate_is_a_secret_by_shape() -> None:
+    """cert-manager makes a Secret of it, named in the spec, with three keys."""
+    text = """
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: chat, namespace: ml}
+spec: {secretName: chat-tls, issuerRef: {name: ca}, dnsNames: [chat.ml.svc]}
+"""
+    secret = front(text).env.cluster.secrets["ml", "chat-tls"]
+    assert secret.keys == {"tls.crt", "tls.key", "ca.crt"}
     assert secret.complete
 
 

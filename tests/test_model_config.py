@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kservec.core.sidecars.model_config import PulledModel, models_json
+from kservec.core.intents import PulledModel
+from kservec.core.sidecars.model_config import models_json
 
 
 def test_models_are_listed_by_name_as_go_writes_them() -> None:

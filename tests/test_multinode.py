@@ -70,11 +70,17 @@ def service(worker: Mapping[str, Any], *, model: Mapping[str, Any] | None = None
     """An InferenceService over several nodes. `metadata` is laid over its own, `more` are fields of the predictor."""
     metadata = more.pop("metadata", {})
     annotations = {MODE: "Standard", CLASS: "none", **metadata.pop("annotations", {})}
+    metadata = {"generation": 1, **metadata}
     format_and_place = {"modelFormat": {"name": "chatfmt"}, "storageUri": "pvc://weights/chat", "runtime": "mn"}
     return {
         "apiVersion": "serving.kserve.io/v1beta1",
         "kind": "InferenceService",
-        "metadata": {"name": "chat", "namespace": "ml", "annotations": annotations, **metadata},
+        "metadata": {
+            "name": "chat",
+            "namespace": "ml",
+            "annotations": annotations,
+            **{field: value for field, value in metadata.items() if value is not None},
+        },
         "spec": {"predictor": {"model": {**format_and_place, **(model or {})}, "workerSpec": worker, **more}},
     }
 
@@ -88,7 +94,8 @@ def compiled(worker: Mapping[str, Any], given: Mapping[str, Any] | None = None, 
         "metadata": {"name": "inferenceservice-config", "namespace": "kserve"},
         "data": {key: json.dumps(section) for key, section in sections.items()},
     }
-    target = Target(catalog="none", platform=(File("config.json", json.dumps(config).encode()),))
+    platform = (File("config.json", json.dumps(config).encode()),)
+    target = Target(catalog="none", platform=platform, names_revisions=more.pop("names_revisions", False))
     documents = [service(worker, **more), given or runtime()]
     return compile_text("\n---\n".join(json.dumps(d) for d in documents), target=target)
 
@@ -244,14 +251,42 @@ def test_workers_are_told_services_that_exist(service_name: str, predictor: str,
 
 
 def test_the_generation_is_that_of_the_file() -> None:
-    """metadata.generation is in labels, names and variables; without it 1 is, and a note says so."""
+    """metadata.generation is in labels, names and variables; without it 1 is, with a warning."""
     made = compiled({}, metadata={"generation": 7})
     assert variables(made, "worker")["HEAD_SVC"] == "chat-head-7"
     assert "chat-workers-7" in objects(made, "Service")
     labels = [d["spec"]["template"]["metadata"]["labels"] for d in objects(made, "Deployment").values()]
     assert [each["isvc.generation"] for each in labels] == ["7", "7"]
-    assert "multi-node/generation" not in slugs(made, Severity.NOTE)
-    assert "multi-node/generation" in slugs(compiled({}), Severity.NOTE)
+    assert "multi-node/generation" not in slugs(made, Severity.WARNING)
+    assert "multi-node/generation" in slugs(compiled({}, metadata={"generation": None}), Severity.WARNING)
+
+
+def version(**more: Any) -> str:
+    """The name of a version of a service, which all of its objects have to agree on."""
+    metadata = {"generation": None, **more.pop("metadata", {})}
+    made = compiled(more.pop("worker", {}), names_revisions=True, metadata=metadata, **more)
+    assert "multi-node/generation" not in slugs(made)
+    workloads, services = objects(made, "Deployment"), objects(made, "Service")
+    (name,) = {d["spec"]["template"]["metadata"]["labels"]["isvc.generation"] for d in workloads.values()}
+    told = variables(made, "worker")
+    assert (told["HEAD_SVC"], told["WORKER_SVC"]) == (f"chat-head-{name}", f"chat-workers-{name}")
+    for each in ("head", "workers"):
+        assert services[f"chat-{each}-{name}"]["spec"]["selector"]["isvc.generation"] == name
+    return name
+
+
+def test_versions_named_by_content() -> None:
+    """Where versions have names, every change of a pod gives another one, so that workers keep to their own head."""
+    first, again = version(), version()
+    others = [
+        version(model={"args": ["--fast"]}),
+        version(worker={"tolerations": [{"key": "gpu"}]}),
+        version(metadata={"labels": {"team": "a"}}),
+        version(given=runtime(annotations={"a": "b"})),
+    ]
+    assert first == again
+    assert len({first, *others}) == len(others) + 1
+    assert version(metadata={"generation": 7}) == "7"
 
 
 @pytest.mark.parametrize(

@@ -147,3 +147,15 @@ def test_a_service_name_is_a_dns_label() -> None:
 def test_other_kinds_have_no_checks_here() -> None:
     """A kind without code of its own is left to its schema."""
     assert list(object_faults("v1", "ConfigMap", {"metadata": {"name": "x"}})) == []
+
+
+def test_pods_of_groups_are_looked_at() -> None:
+    """A LeaderWorkerSet is a custom resource, so nobody but its controller would notice; a leader may be missing."""
+    broken = {"metadata": {"labels": {}}, "spec": {**SOUND, "volumes": []}}
+    sound = {"metadata": {"labels": {}}, "spec": SOUND}
+    group = {"spec": {"leaderWorkerTemplate": {"leaderTemplate": sound, "workerTemplate": broken}}}
+    faults = list(object_faults("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", group))
+    assert faults
+    assert all(f.path[:4] == ("spec", "leaderWorkerTemplate", "workerTemplate", "spec") for f in faults)
+    alone = {"spec": {"leaderWorkerTemplate": {"workerTemplate": sound}}}
+    assert list(object_faults("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", alone)) == []

@@ -59,9 +59,9 @@ def test_nobody_compares_with_the_name_of_a_member(family: str) -> None:
     """Passes ask for traits; a comparison with a member's name belongs into the member's own file."""
     members = {
         "storage": PLUGS.schemes,
-        "scaling": PLUGS.scalers,
+        "scaling": (*PLUGS.scalers, *PLUGS.part_scalers),
         "exposure": PLUGS.styles,
-        "workloads": PLUGS.workloads,
+        "workloads": (*PLUGS.workloads, *PLUGS.part_workloads),
     }
     names = {m.name for m in members[family]}
     passes = sorted((SOURCE / "passes").glob("*.py"))

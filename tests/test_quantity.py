@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kservec.core.quantity import canonical, compare, parse_quantity
+from kservec.core.quantity import add, canonical, compare, misfit, parse_quantity
 
 CANONICAL = {
     "decimal": {
@@ -108,3 +108,28 @@ def test_canonical_form_keeps_the_value(number: int, suffix: str, part: str) -> 
     text = f"{number}.{part}{suffix}" if part else f"{number}{suffix}"
     assert parse_quantity(canonical(text)) == parse_quantity(text)
     assert isinstance(parse_quantity(text), Fraction)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("", "is empty, where a quantity is due"), ("lots", "is no quantity: 'lots'"), ("1Gi", "")],
+)
+def test_an_empty_quantity_is_called_empty(text: str, reason: str) -> None:
+    """What is wrong with a text is said without quoting nothing."""
+    assert misfit(text) == reason
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "total"),
+    [
+        ("0", "10Gi", "10Gi"),
+        ("10Gi", "5Gi", "15Gi"),
+        ("1G", "512Mi", "1536870912"),
+        ("512Mi", "1.5Gi", "2Gi"),
+        ("1Ki", "1", "1025"),
+        ("100m", 1, "1100m"),
+    ],
+)
+def test_a_sum_has_the_style_of_the_first(left: str, right: str | int, total: str) -> None:
+    """Unless that is zero, or the sum has no such form."""
+    assert add(left, right) == total

@@ -402,6 +402,21 @@ FINDINGS: list[tuple[str, str, Any, list[str]]] = [
         ],
     ),
     (
+        "an empty quantity",
+        f"{M}.resources.requests.cpu",
+        "",
+        [
+            f"schema/pattern @{M}.resources.requests.cpu: {M}.resources.requests.cpu is empty, where a quantity is due"
+            " | a number and an optional suffix: 500m, 2, 1.5Gi"
+        ],
+    ),
+    (
+        "the value of a variable that is named like a credential",
+        f"{M}.env",
+        [{"name": "DB_PASSWORD", "value": 999}],
+        [f"schema/type @{M}.env.0.value: {M}.env[0].value must be a string, not the number (not shown) | "],
+    ),
+    (
         "a name in the wrong form",
         f"{P}.name",
         "Blue",

@@ -399,3 +399,38 @@ def test_json_round_trip(value: dict[str, Any], indent: int | None) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     assert only(text, "f.json").value == value
     assert only("# yaml\n" + text).value == value
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("a: b".encode("utf-16"), ("UTF-16", "Out-File")),
+        ("a: b".encode("utf-16-be"), ("UTF-16", "Out-File")),
+        ("a: b".encode("utf-32"), ("UTF-32", "Out-File")),
+        ("a: b".encode("utf-32-le"), ("UTF-32", "Out-File")),
+        ("a: b\nc: caf\u00e9".encode("latin-1"), ("0xE9", "Windows-1252, which it seems to be, the byte is \u00e9")),
+        ("a: \u20ac".encode("cp1252"), ("0x80", "the byte is \u20ac")),
+        (b"a: \x81", ("0x81", "save the file as UTF-8")),
+        ("a: caf\u00e9".encode()[:-1], ("ends in the middle of a character", "cut off")),
+        (b"\x1f\x8b\x08\x00\x00", ("compressed (gzip)", "unpack")),
+        (b"a: b\0c", ("U+0000", "binary")),
+        (b"\0\0a: b", ("U+0000", "binary")),
+        (b"a: \xff\0", ("0xFF", "NUL bytes")),
+        (b"a: \x1b[31mred\x1b[0m", ("U+001B", "colours")),
+        (b"a: b\x1a", ("U+001A", "DOS")),
+        (b"a: b\x07", ("U+0007", "escape in double quotes")),
+        (b'{"a": "b\0c"}', ("U+0000", "escape")),
+        (b'{"a": "b}', ("not closed", "quotes")),
+    ],
+)
+def test_bytes_that_are_no_text_get_the_advice_that_helps(content: bytes, words: tuple[str, str]) -> None:
+    """Each encoding, and each kind of stray byte, is named and has its own remedy."""
+    found = parse(content, "f.json" if content.startswith(b"{") else "f.yaml")[1][0]
+    assert words[0] in found.message
+    assert words[1] in f"{found.message} {found.help}"
+
+
+def test_files_that_were_put_together_keep_their_marks() -> None:
+    """A byte order mark at the start of a line is no part of a key."""
+    documents, findings = parse("\ufeffa: 1\n---\n\ufeffb: 2\n\ufeff---\nc: 3\n".encode(), "f.yaml")
+    assert (findings, [d.value for d in documents]) == ((), [{"a": 1}, {"b": 2}, {"c": 3}])

@@ -14,10 +14,7 @@ OBJECTS_BETWEEN_COLLECTIONS = 50_000
 def main() -> int:
     """Run the command line and return its exit status; a bug ends with a report and 70, never with a bare traceback."""
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:  # answered before click is imported: CI asks often
-        from kservec._version import KSERVE_PROFILE, __version__  # noqa: PLC0415 - not needed otherwise
-
-        sys.stdout.write(f"kservec {__version__} (KServe {KSERVE_PROFILE})\n")
+    if arguments == ["--version"] and tells_version():
         return 0
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
@@ -34,6 +31,20 @@ def main() -> int:
         return BUG
     finally:
         gc.set_threshold(*before)
+
+
+def tells_version() -> bool:
+    """Write the version, before click is imported: CI asks often. False where it cannot be written."""
+    from kservec._version import KSERVE_PROFILE, __version__  # noqa: PLC0415 - not needed otherwise
+
+    if sys.stdout is None:
+        return False
+    try:
+        sys.stdout.write(f"kservec {__version__} (KServe {KSERVE_PROFILE})\n")
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

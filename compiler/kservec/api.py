@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec._version import KSERVE_PROFILE
-from kservec.compilation import Inputs, Rendered, Result, compile_documents, in_order
+from kservec.compilation import Inputs, Result, compile_documents, in_order
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
 from kservec.core.text.source import Limits, parse
-from kservec.documents.confidential import showable
+from kservec.core.text.yaml_reader import TEMPLATE
+from kservec.documents.broken import documents_at
 from kservec.frontend import Options, read
 from kservec.gitops.layout import planned_tree, stream
+from kservec.gitops.rendered import Rendered
 from kservec.io.packaged import packaged_catalog, packaged_schemas
 from kservec.io.reading import File, read_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Plugs
     from kservec.core.text.source import Document
+    from kservec.frontend import Front
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
@@ -133,19 +137,43 @@ def compile_files(
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
     target = target or Target()
-    groups = (sorted(files), target.platform, builtin_files(target), target.previous)
+    groups = (sorted(files, key=itemgetter(0, 1)), target.platform, builtin_files(target), target.previous)
     (specs, found), (platform, odd), (catalog, _), (previous, stale) = (parsed(g, target.limits) for g in groups)
     options = Options(absent=tuple(target.absent), previous=tuple(previous), names_revisions=target.names_revisions)
-    inputs = Inputs(specs=specs, platform=platform, builtin=catalog, options=options, findings=(*found, *odd, *stale))
+    inputs = Inputs(
+        specs=specs,
+        platform=platform,
+        builtin=catalog,
+        options=options,
+        findings=(*found, *odd, *stale),
+        unread=tuple(unread_texts((*found, *odd), *groups[:2])),
+    )
     result = compile_documents(inputs, packaged_schemas(), plugs(), each)
     return Compilation(result, shown_sources(result.diagnostics, *groups))
 
 
 def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[str, str]:
-    """The texts of the files that findings point into, without the values of Secrets."""
+    """The texts of the files that findings point into, without what may be secret."""
+    from kservec.core.text.confidential import showable  # noqa: PLC0415 - not needed without findings
+
     named = {span.file for diagnostic in found for span in diagnostic.spans}
-    contents = {f.name: f.content for group in groups for f in group if f.name in named}
-    return {name: showable(content.decode("utf-8-sig", "replace")) for name, content in contents.items()}
+    return {f.name: showable(text_of(f)) for group in groups for f in group if f.name in named}
+
+
+def unread_texts(found: Iterable[Diagnostic], *groups: Iterable[File]) -> Iterator[str]:
+    """The texts of the documents that could not be read, given what is wrong with the texts of files."""
+    lines: dict[str, set[int]] = {}
+    for diagnostic in found:
+        if diagnostic.span is not None:
+            line = 0 if diagnostic.code is TEMPLATE else diagnostic.span.line
+            lines.setdefault(diagnostic.span.file, set()).add(line)
+    for file in (file for group in groups for file in group if file.name in lines):
+        yield from documents_at(text_of(file), lines[file.name]) if file.content else ("",)
+
+
+def text_of(file: File) -> str:
+    """The text of a file, whatever its bytes are; of UTF-16 what is left of it without the zeros."""
+    return file.content.decode("utf-8-sig", "replace").replace("\0", "")
 
 
 def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[Diagnostic]]:
@@ -153,6 +181,9 @@ def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[
     documents: list[Document] = []
     found: list[Diagnostic] = []
     for file in files:
+        if file.finding is not None:
+            found.append(file.finding)
+            continue
         read, diagnostics = parse(file.content, file.name, limits)
         documents.extend(read)
         found.extend(diagnostics)
@@ -170,6 +201,17 @@ def builtin_files(target: Target) -> tuple[File, ...]:
     if target.catalog == NO_CATALOG:
         return ()
     return tuple(File(name, content) for name, content in packaged_catalog(KSERVE_PROFILE))
+
+
+def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:
+    """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
+    target = target or Target()
+    (specs, found), (platform, odd), (catalog, _) = (
+        parsed(group, target.limits) for group in (sorted(files), target.platform, builtin_files(target))
+    )
+    front = read(specs, platform, catalog, Options(absent=tuple(target.absent)), packaged_schemas(), plugs())
+    result = Result(diagnostics=in_order((*found, *odd, *front.diagnostics)))
+    return front, Compilation(result, shown_sources(result.diagnostics, files, target.platform))
 
 
 def catalog_of(target: Target) -> tuple[Catalog, Compilation]:

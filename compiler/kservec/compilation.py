@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
-from kservec.core.records import fresh, record
+from kservec.core.graphs.index import Index
+from kservec.core.records import evolve, fresh, record
 from kservec.documents.entries import ref_of
 from kservec.emit import dump
 from kservec.frontend import Options, read
-from kservec.gitops.layout import object_path
-from kservec.pipeline import run
+from kservec.gitops.rendered import Rendered
+from kservec.pipeline import REFERRING, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import ObjectRef
-    from kservec.core.env import Env
-    from kservec.core.registry import Plugs
+    from kservec.core.registry import Env, Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
     from kservec.core.unit import Source, Unit
@@ -30,29 +30,19 @@ TOGETHER = 32
 """Units that are compiled together: enough to be fast, and few enough to hardly take memory."""
 
 
-class Rendered(NamedTuple):
-    """One object as it is written, and the user's object that it comes from. `shared` objects have no single owner."""
-
-    ref: ObjectRef
-    text: str
-    owner: ObjectRef
-    shared: bool = False
-
-    @property
-    def path(self) -> str:
-        """The object's file below the output folder."""
-        return object_path(self)
-
-
 @record
 class Inputs:
-    """The documents of a run by what they are for, and what was found when they were read."""
+    """The documents of a run by what they are for, and what was found when they were read.
+
+    `unread` are the texts of documents that could not be read.
+    """
 
     specs: Sequence[Document]
     platform: Sequence[Document] = ()
     builtin: Sequence[Document] = ()
     options: Options = fresh(factory=Options)
     findings: Sequence[Diagnostic] = ()
+    unread: Sequence[str] = ()
 
 
 @record
@@ -83,19 +73,29 @@ def compile_documents(
     found = [*inputs.findings, *front.diagnostics]
     output = Output()
     # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
-    env, waiting, total, context = front.env, deque(front.units), len(front.units), front.context
+    env, waiting, total, context = front.env, deque(in_stages(front.units)), len(front.units), front.context
+    index = Index(front.units, front.diagnostics, env)
+    broken = evolve(front.broken, texts=(*front.broken.texts, *inputs.unread))
     del front
     while waiting:
-        for step in run(next_units(waiting), env):
+        units = next_units(waiting)
+        for step in run(units, index.known_in(env) if units[0].ref.kind in REFERRING else env):
             found += step.diagnostics
-            if not has_errors(step.diagnostics):
+            is_broken = has_errors(step.diagnostics)
+            index.add(step.unit, env, is_broken=is_broken)
+            if not is_broken:
                 found += output.add(step.unit, env)
         each(total - len(waiting), total)
-    ordered = in_order((*found, *output.declared(context, schemas)))
+    ordered = in_order(d for d in (*found, *output.declared(context, schemas)) if not broken.explains(d))
     if has_errors(ordered):
         return Result(diagnostics=ordered)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
     return Result(objects=objects, diagnostics=ordered, urls=output.urls)
+
+
+def in_stages(units: Iterable[Unit]) -> list[Unit]:
+    """Units in the order in which they are compiled: those that refer to others come last."""
+    return sorted(units, key=lambda unit: unit.ref.kind in REFERRING)
 
 
 def next_units(waiting: deque[Unit]) -> list[Unit]:
@@ -161,7 +161,11 @@ class Output:
 
 def url_of(unit: Unit, env: Env) -> str:
     """The URL that a service is reached at, as KServe writes it into the status; empty for one that is not exposed."""
-    if unit.stopped or not unit.components:
+    if unit.stopped or not (unit.components or unit.parts):
         return ""
+    if unit.parts:
+        from kservec.core.llm.settings import service_url  # noqa: PLC0415 - most runs have no such service
+
+        return service_url(unit, env.platform)
     style = next((style for style in env.plugs.styles if style.selects(unit, env)), None)
     return style.url(unit, env) if style is not None else ""

@@ -7,37 +7,32 @@ structure is the schemas' business, KServe's defaulting and validation are admis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.admission.admit import admit_inferenceservice
-from kservec.admission.local_cache import admit_cache
+from kservec import readers
 from kservec.admission.servingruntime import admit_runtimes
-from kservec.admission.trained_model import Trained, admit_trained_model, attach_trained_models
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, has_errors
-from kservec.core.env import Env
-from kservec.core.models.local_models import CACHE, NAMESPACE_CACHE, find_cache
-from kservec.core.names import GROUP, STOP
-from kservec.core.records import record
-from kservec.core.serving.tracking import without_tracking
-from kservec.core.unit import Source, Unit
-from kservec.documents.catalog import read_catalog
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span
+from kservec.core.models.local_models import CACHE, NAMESPACE_CACHE
+from kservec.core.names import GROUP
+from kservec.core.records import evolve, fresh, record
+from kservec.core.registry import Env
+from kservec.core.unit import Unit
+from kservec.documents.broken import Broken, broken_documents
+from kservec.documents.catalog import PRESET, read_catalog
 from kservec.documents.cluster import read_cluster
 from kservec.documents.configuration import read_platform
 from kservec.documents.entries import CLUSTER, OWN_GROUP, Entry, Rank, checked, entries_of, once, ref_of
 from kservec.documents.facts import read_facts
-from kservec.documents.metadata import odd_in_others, odd_in_service
-from kservec.spec.inferenceservice import InferenceService
-from kservec.spec.localmodel import LocalModelCache
-from kservec.spec.trainedmodel import TrainedModel
+from kservec.documents.metadata import odd_in_others
 
 if TYPE_CHECKING:
     from kservec.core.catalog import Catalog
-    from kservec.core.diagnostics import ObjectRef
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
-    from kservec.core.tree import Json
+    from kservec.documents.facts import Facts
 
 NAMES_SHOWN = 6
 
@@ -48,26 +43,9 @@ CONTEXT = Code(
     "kservec writes what its specs lead to. Other documents of the input (Secrets, ServiceAccounts, runtimes, plain "
     "manifests) are read as part of the target cluster where they matter, and are applied by whoever owns them.",
 )
-NO_GRAPHS = Code(
-    "inferencegraph/not-implemented",
-    Severity.ERROR,
-    "an InferenceGraph cannot be compiled yet",
-    "This version of kservec compiles InferenceServices. Leave the graph out of the input until a later one can.",
-)
-NO_LLMS = Code(
-    "llminferenceservice/not-implemented",
-    Severity.ERROR,
-    "an LLMInferenceService cannot be compiled yet",
-    "This version of kservec compiles InferenceServices. An InferenceService with the runtime kserve-vllmserver or "
-    "kserve-huggingfaceserver serves a large model today.",
-)
+TRAINED_MODEL, LLM = "TrainedModel", "LLMInferenceService"
 
-NOT_IMPLEMENTED = {
-    "InferenceGraph": NO_GRAPHS,
-    "LLMInferenceService": NO_LLMS,
-}
-"""Kinds that lead to output but cannot be compiled yet."""
-SERVICE, TRAINED_MODEL = "InferenceService", "TrainedModel"
+Reader: TypeAlias = "Callable[[Entry, Env], tuple[Unit | None, Sequence[Diagnostic]]]"
 
 
 @record
@@ -85,12 +63,16 @@ class Options:
 
 @record
 class Front:
-    """What the passes start from. `context` are documents of the input that are not compiled, in their order."""
+    """What the passes start from. `context` are documents of the input that are not compiled, in their order.
+
+    `broken` is what was declared and cannot be used.
+    """
 
     env: Env
     units: tuple[Unit, ...] = ()
     context: tuple[Document, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    broken: Broken = fresh(factory=Broken)
 
 
 def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in rank and are told apart by name
@@ -117,16 +99,51 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     own = [entry for entry in entries if entry.rank is Rank.INPUT]
     own, repeats = once(own)
     found += [*faults, *repeats]
+    broken = broken_documents(entries, found)
     units: list[Unit] = []
     for entry in sorted(own, key=lambda entry: entry.ref):
         unit, judged = read_unit(entry, env)
         found += judged
         units += [unit] if unit is not None else []
-    attached, judged = with_trained_models(units, own, env)
-    found += judged
+    attached, judged = with_trained(units, own, env)
+    found += [*judged, *judge_configs(own, env)]
     context = [entry for entry in own if not is_compiled(entry)]
     found += [*context_notes(context), *(odd for entry in context for odd in odd_in_others(entry))]
-    return Front(env=env, units=tuple(attached), context=tuple(e.document for e in context), diagnostics=tuple(found))
+    return Front(
+        env=with_neighbours(env, units),
+        units=tuple(attached),
+        context=tuple(e.document for e in context),
+        diagnostics=tuple(found),
+        broken=broken,
+    )
+
+
+def with_trained(units: Sequence[Unit], entries: Sequence[Entry], env: Env) -> tuple[Sequence[Unit], list[Diagnostic]]:
+    """The units with the trained models of the input, if there are any, and what is wrong with the models."""
+    if not any(entry.is_kserve and entry.ref.kind == TRAINED_MODEL for entry in entries):
+        return units, []
+    from kservec.readers.trained_model import with_trained_models  # noqa: PLC0415 - most runs have none
+
+    return with_trained_models(units, entries, env)
+
+
+def judge_configs(entries: Sequence[Entry], env: Env) -> list[Diagnostic]:
+    """What KServe would say to the user's configs of LLMInferenceServices, if there are any."""
+    configs = [entry for entry in entries if entry.is_kserve and entry.ref.kind == PRESET]
+    if not configs:
+        return []
+    from kservec.readers.llminferenceservice import config_findings  # noqa: PLC0415 - most runs have none
+
+    return [found for entry in configs for found in config_findings(entry, env)]
+
+
+def with_neighbours(env: Env, units: Sequence[Unit]) -> Env:
+    """The shared values with the LLMInferenceServices of the run, if there are any."""
+    if not any(unit.ref.kind == LLM for unit in units):
+        return env
+    from kservec.core.llm.neighbours import neighbourhood  # noqa: PLC0415 - most runs have none of them
+
+    return evolve(env, neighbours=neighbourhood(units, env.catalog, env.platform))
 
 
 def read_env(
@@ -139,6 +156,8 @@ def read_env(
     cluster, cluster_faults = read_cluster(entries, facts, plugs.secret_settings)
     catalog, catalog_faults = read_catalog(entries, schemas)
     platform = read_platform(config_maps, facts, options.absent)
+    if options.absent or facts or any(entry.rank is not Rank.BUILTIN for entry in config_maps):
+        found += without_effect(config_maps, facts, options, platform, schemas)
     env = Env(
         plugs=plugs,
         schemas=schemas,
@@ -149,6 +168,20 @@ def read_env(
         names_revisions=options.names_revisions,
     )
     return env, [*found, *cluster_faults, *catalog_faults, *judge_runtimes(entries, catalog, platform)]
+
+
+def without_effect(
+    config_maps: Sequence[Entry], facts: Sequence[Facts], options: Options, platform: PlatformConfig, schemas: Schemas
+) -> Iterator[Diagnostic]:
+    """Warnings about what is said of the target cluster and is most likely misspelt: nothing asks for it."""
+    # Most runs have no platform of their own, and need none of this.
+    from kservec.documents.absent import unknown_absent  # noqa: PLC0415
+    from kservec.documents.known_settings import unknown_settings  # noqa: PLC0415
+    from kservec.documents.misnamed_configs import misnamed_configs  # noqa: PLC0415
+
+    yield from unknown_absent(options.absent, facts, schemas.kinds())
+    yield from misnamed_configs(config_maps)
+    yield from unknown_settings(platform.texts.values())
 
 
 def judge_runtimes(entries: Iterable[Entry], catalog: Catalog, platform: PlatformConfig) -> Sequence[Diagnostic]:
@@ -163,102 +196,35 @@ def judge_runtimes(entries: Iterable[Entry], catalog: Catalog, platform: Platfor
 
 def is_compiled(entry: Entry) -> bool:
     """Whether a document of the input leads to output."""
-    return entry.is_kserve and entry.ref.kind in (*READERS, *NOT_IMPLEMENTED, TRAINED_MODEL)
+    return entry.is_kserve and entry.ref.kind in (*READERS, TRAINED_MODEL)
 
 
 def read_unit(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     """The Unit of a document that is compiled; None for other documents, and for those that are refused."""
     if not entry.is_kserve:
         return None, ()
-    if (code := NOT_IMPLEMENTED.get(entry.ref.kind)) is not None:
-        message = f"{entry.ref} cannot be compiled: this version of kservec does not know how"
-        span = entry.document.span(("kind",))
-        return None, (Diagnostic(code=code, message=message, span=span, subject=entry.ref),)
-    reader = READERS.get(entry.ref.kind)
-    if reader is None:
+    if entry.ref.kind not in READERS:
         return None, ()
     try:
-        return reader(entry, env)
+        return reader_of(entry.ref.kind)(entry, env)
     except Reject as reject:
         return None, reject.diagnostics
 
 
-def read_inferenceservice(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
-    """The Unit of an InferenceService.
-
-    Raises:
-        Reject: the platform's configuration cannot be used, or a value does not fit the model.
-    """
-    ref, document = entry.ref, entry.document
-    value = with_identity(env.schemas.with_defaults(document.value, ref.api_version, ref.kind), ref)
-    admitted = admit_inferenceservice(document, value, env.platform, env.plugs, env.cluster.local_caches)
-    if has_errors(admitted.diagnostics):
-        return None, admitted.diagnostics
-    source = Source(document=document, moved=admitted.moved)
-    spec = InferenceService.read(admitted.value)
-    labels, annotations = without_tracking(spec.metadata.labels, spec.metadata.annotations)
-    unit = Unit(
-        ref=ref,
-        source=source,
-        spec=spec,
-        mode=admitted.mode,
-        labels=labels,
-        annotations=annotations,
-        stopped=annotations.get(STOP, "").lower() == "true",
-    )
-    return unit, (*admitted.diagnostics, *odd_in_service(unit, env.platform))
-
-
-def read_local_model_cache(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
-    """The Unit of a cache of either kind.
-
-    Raises:
-        Reject: the platform's configuration cannot be used, or a value does not fit the model.
-    """
-    cache = find_cache(env.cluster.local_caches, entry.ref.namespace, entry.ref.name)
-    if cache is None:
-        # Its misfits were found when the caches were read.
-        return None, ()
-    found = tuple(admit_cache(cache, env.cluster, env.platform))
-    source = Source(document=entry.document)
-    spec = LocalModelCache.read(with_identity(entry.document.value, entry.ref))
-    return None if has_errors(found) else Unit(ref=entry.ref, source=source, spec=spec), found
-
-
-READERS: dict[str, Callable[[Entry, Env], tuple[Unit | None, Sequence[Diagnostic]]]] = {
-    SERVICE: read_inferenceservice,
-    CACHE: read_local_model_cache,
-    NAMESPACE_CACHE: read_local_model_cache,
+READERS = {
+    "InferenceService": "inferenceservice",
+    "InferenceGraph": "inferencegraph",
+    "LLMInferenceService": "llminferenceservice",
+    CACHE: "local_model_cache",
+    NAMESPACE_CACHE: "local_model_cache",
 }
-"""Kinds that units are made of."""
+"""Kinds that units are made of, and the modules among `readers` that make them."""
 
 
-def with_trained_models(
-    units: Sequence[Unit], entries: Iterable[Entry], env: Env
-) -> tuple[Sequence[Unit], list[Diagnostic]]:
-    """The units with the trained models of the input, each with its service; and what is wrong with the models."""
-    models: list[Trained] = []
-    services: set[ObjectRef] = set()
-    found: list[Diagnostic] = []
-    for entry in (entry for entry in entries if entry.is_kserve):
-        if entry.ref.kind == SERVICE:
-            services.add(entry.ref)
-        if entry.ref.kind == TRAINED_MODEL:
-            spec = TrainedModel.read(with_identity(entry.document.value, entry.ref))
-            models.append(Trained(entry.ref, spec, entry.document))
-    for trained in models:
-        found += admit_trained_model(trained, env.plugs)
-    attached, judged = attach_trained_models(units, models, services)
-    return attached, [*found, *judged]
-
-
-def with_identity(value: Json, ref: ObjectRef) -> Json:
-    """An object as the API server keeps it: with its namespace, and without metadata that has no value."""
-    metadata = value["metadata"]
-    if metadata.get("namespace") == ref.namespace and None not in metadata.values():
-        return value
-    kept = {name: part for name, part in metadata.items() if part is not None}
-    return {**value, "metadata": {**kept, "namespace": ref.namespace}}
+def reader_of(kind: str) -> Reader:
+    """What makes units of a kind. It is loaded when it is first asked for: most runs have one kind."""
+    read: Reader = import_module(f"{readers.__name__}.{READERS[kind]}").read
+    return read
 
 
 def context_notes(context: Iterable[Entry]) -> Iterator[Diagnostic]:

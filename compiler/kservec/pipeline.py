@@ -7,55 +7,66 @@ once a unit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
+from kservec import passes
 from kservec.core.diagnostics import Reject, has_errors
 from kservec.core.unit import Step, Unit
-from kservec.passes.add_sidecars import add_sidecars
-from kservec.passes.attach_images import attach_images
-from kservec.passes.attach_models import attach_models
-from kservec.passes.choose_runtime import choose_runtime
-from kservec.passes.claim_copies import claim_copies
-from kservec.passes.default_pods import default_pods
-from kservec.passes.expose import expose
-from kservec.passes.finish import finish
-from kservec.passes.merge_pods import merge_pods
-from kservec.passes.plan_parallelism import plan_parallelism
-from kservec.passes.render_localmodelcache import render_localmodelcache
-from kservec.passes.render_workloads import render_workloads
-from kservec.passes.scale import scale
-from kservec.passes.seal import seal
-from kservec.passes.select_accelerator import select_accelerator
-from kservec.passes.split_canaries import split_canaries
-from kservec.passes.split_inferenceservice import split_inferenceservice
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
 
 Work: TypeAlias = "Callable[[Unit, Env], Step]"
 
-PASSES: dict[str, tuple[Work, ...]] = {
+PASSES: dict[str, tuple[str, ...]] = {
     "InferenceService": (
-        split_inferenceservice,
-        choose_runtime,
-        split_canaries,
-        merge_pods,
-        plan_parallelism,
-        default_pods,
-        select_accelerator,
-        claim_copies,
-        attach_models,
-        add_sidecars,
-        attach_images,
-        scale,
-        expose,
-        render_workloads,
-        finish,
-        seal,
+        "split_inferenceservice",
+        "choose_runtime",
+        "split_canaries",
+        "merge_pods",
+        "plan_parallelism",
+        "default_pods",
+        "select_accelerator",
+        "claim_copies",
+        "attach_models",
+        "add_sidecars",
+        "attach_images",
+        "name_generation",
+        "scale",
+        "expose",
+        "render_workloads",
+        "finish",
+        "seal",
     ),
-    "LocalModelCache": (render_localmodelcache, finish, seal),
-    "LocalModelNamespaceCache": (render_localmodelcache, finish, seal),
+    "InferenceGraph": ("split_inferencegraph", "scale", "expose", "render_workloads", "finish", "seal"),
+    "LLMInferenceService": (
+        "choose_presets",
+        "split_llminferenceservice",
+        "claim_copies",
+        "attach_artifacts",
+        "trace_requests",
+        "schedule_requests",
+        "route_models",
+        "scale_llminferenceservice",
+        "render_llminferenceservice",
+        "finish",
+        "seal",
+    ),
+    "LocalModelCache": ("render_localmodelcache", "finish", "seal"),
+    "LocalModelNamespaceCache": ("render_localmodelcache", "finish", "seal"),
 }
+"""The passes of each kind by their names, which are those of their files, too."""
+REFERRING = frozenset({"InferenceGraph"})
+"""Kinds whose units need to know what others of the run have become, and so come after them."""
+
+
+@cache
+def pass_of(name: str) -> Work:
+    """A pass by its name. It is loaded when it is first needed: most runs have one kind."""
+    work: Work = getattr(import_module(f"{passes.__name__}.{name}"), name)
+    return work
 
 
 def run(units: Sequence[Unit], env: Env) -> list[Step]:
@@ -65,7 +76,8 @@ def run(units: Sequence[Unit], env: Env) -> list[Step]:
     A unit stops after the pass that reported an error; others go on, so that one run shows every problem.
     """
     steps = [Step(unit) for unit in units]
-    for work in PASSES[units[0].ref.kind] if units else ():
+    for name in PASSES[units[0].ref.kind] if units else ():
+        work = pass_of(name)
         steps = [
             step if step.diagnostics and has_errors(step.diagnostics) else advanced(step, work, env) for step in steps
         ]

@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from kservec.admission.admit import Admitted, admit_inferenceservice
-from kservec.core.platform import PlatformConfig, SectionText
+from kservec.core.platform import PlatformConfig
 from kservec.core.registry import load_plugs
+from kservec.core.section_text import SectionText
 from kservec.core.text.document import Document
 from kservec.core.text.source import parse
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 RECORDED = (ROOT / os.environ.get("KSERVEC_CONFORMANCE", "../shared/conformance")).resolve()
-SETS = ("isvc", "isvc-random", "corpus-standard")
-SAMPLE = int(os.environ.get("KSERVEC_APISERVER_SAMPLE", "150"))
+SETS = ("isvc", "isvc-random", "corpus-standard", "graph", "graph-random", "llm", "llm-random")
+SAMPLE = int(os.environ.get("KSERVEC_APISERVER_SAMPLE", "200"))
 """How many of the recorded cases are applied. All of them take some minutes."""
 
 NOT_FOR_THE_CLUSTER = frozenset({"kustomize.config.k8s.io/v1beta1"})

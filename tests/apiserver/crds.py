@@ -106,8 +106,10 @@ def definitions_of(modules: tuple[Module, ...]) -> Iterator[Object]:
     folders = fetched(modules)
     for module in modules:
         for name, file in module.definitions.items():
-            text = (folders[module.path] / file).read_text()
-            yield yaml.load(named(name, text), Loader=yaml.CSafeLoader)
+            text = (folders[module.path, module.version] / file).read_text()
+            definition = yaml.load(named(name, text), Loader=yaml.CSafeLoader)
+            definition["metadata"].pop("labels", None)  # some are published as parts of a Helm chart, with its labels
+            yield definition
 
 
 def named(name: str, text: str) -> str:
@@ -122,8 +124,8 @@ def named(name: str, text: str) -> str:
     raise LookupError(f"no definition of {name}")
 
 
-def fetched(modules: tuple[Module, ...]) -> dict[str, Path]:
-    """Where Go has put each module, by the module's path.
+def fetched(modules: tuple[Module, ...]) -> dict[tuple[str, str], Path]:
+    """Where Go has put each module, by the module's path and version.
 
     Raises:
         NoGoError: there is no Go.
@@ -134,11 +136,12 @@ def fetched(modules: tuple[Module, ...]) -> dict[str, Path]:
     elsewhere.mkdir(parents=True, exist_ok=True)
     command = [go(), "mod", "download", "-json", *(f"{m.path}@{m.version}" for m in modules)]
     done = subprocess.run(command, cwd=elsewhere, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
-    found = {answer["Path"]: answer for answer in json_stream(done.stdout)}
+    found = {(answer["Path"], answer["Version"]): answer for answer in json_stream(done.stdout)}
     for module in modules:
-        if found[module.path]["Sum"] != module.checksum:
-            raise LookupError(f"{module.path}@{module.version} has the check sum {found[module.path]['Sum']}")
-    return {path: Path(answer["Dir"]) for path, answer in found.items()}
+        answer = found[module.path, module.version]
+        if answer["Sum"] != module.checksum:
+            raise LookupError(f"{module.path}@{module.version} has the check sum {answer['Sum']}")
+    return {key: Path(answer["Dir"]) for key, answer in found.items()}
 
 
 def json_stream(text: str) -> Iterator[Object]:

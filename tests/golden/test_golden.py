@@ -15,7 +15,7 @@ from .cases import GOLDEN, Case, cases, committed, compiled, result
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAME = re.compile(r"(?P<prefix>isvc|localmodel(namespace)?cache|trainedmodel|warn|note|err)(-[a-z0-9]+)+")
+NAME = re.compile(r"(?P<prefix>isvc|llm|graph|localmodel(namespace)?cache|trainedmodel|warn|note|err)(-[a-z0-9]+)+")
 WORST = {"warn": Severity.WARNING, "err": Severity.ERROR}
 """How bad the worst finding of a case is, by the first word of its name."""
 

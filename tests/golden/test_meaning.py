@@ -13,7 +13,7 @@ from kservec.api import packaged_schemas
 from .cases import Case, cases, compiled, objects
 
 WORKLOADS = ("DaemonSet", "Deployment", "StatefulSet")
-CLUSTER_WIDE = ("PersistentVolume",)
+CLUSTER_WIDE = ("ClusterRoleBinding", "PersistentVolume")
 TARGETS = {"HorizontalPodAutoscaler": "scaleTargetRef", "ScaledObject": "scaleTargetRef"}
 COMPILED = tuple(case for case in cases() if compiled(case).objects)
 
@@ -24,8 +24,11 @@ def kinds(case: Case, *names: str) -> list[Any]:
 
 
 def pods(case: Case) -> Iterator[Any]:
-    """The pod templates of a case's workloads."""
-    return (o["spec"]["template"] for o in kinds(case, *WORKLOADS))
+    """The pod templates of a case's workloads, leaders and workers among them."""
+    yield from (o["spec"]["template"] for o in kinds(case, *WORKLOADS))
+    for group in kinds(case, "LeaderWorkerSet"):
+        template = group["spec"]["leaderWorkerTemplate"]
+        yield from (template[name] for name in ("leaderTemplate", "workerTemplate") if name in template)
 
 
 def containers(pod: Any) -> list[Any]:
@@ -50,6 +53,8 @@ def holds(labels: Any, wanted: Any) -> bool:
 def declared(case: Case, kind: str) -> set[str]:
     """The names of objects of a kind: those of the output, and every word of the case's own files."""
     made = {o["metadata"]["name"] for o in kinds(case, kind)}
+    if kind == "Secret":
+        made |= {o["spec"]["secretName"] for o in kinds(case, "Certificate")}
     folders = [case.folder / "input", case.folder / "platform"]
     texts = (path.read_text() for folder in folders for path in folder.rglob("*") if path.is_file())
     return made | {
@@ -107,8 +112,8 @@ def test_references_lead_somewhere(case: Case) -> None:
     """ConfigMaps, Secrets, claims and service accounts are in the output, or the case's own files name them."""
     for pod in pods(case):
         for part in maps(pod["spec"]):
-            secret, claim = part.get("secretName"), part.get("claimName")
-            references = [("Secret", secret), ("PersistentVolumeClaim", claim)]
+            secret = None if part.get("optional") else part.get("secretName")
+            references = [("Secret", secret), ("PersistentVolumeClaim", part.get("claimName"))]
             references += [("ConfigMap", (part.get("configMap") or {}).get("name"))]
             references += [("Secret", (part.get("secretKeyRef") or {}).get("name"))]
             references += [("ServiceAccount", part.get("serviceAccountName"))]
@@ -127,11 +132,14 @@ def test_autoscalers_own_the_replicas_of_what_is_there(case: Case) -> None:
 
 @pytest.mark.parametrize("case", COMPILED, ids=str)
 def test_routes_lead_to_services(case: Case) -> None:
-    """The backends of HTTPRoutes and Ingresses are ports of Services in the output."""
+    """The backends of HTTPRoutes and Ingresses are ports of Services in the output, or pools, which others may make."""
     ports = {(s["metadata"]["name"], p["port"]) for s in kinds(case, "Service") for p in s["spec"].get("ports", ())}
+    pools = {p["metadata"]["name"] for p in kinds(case, "InferencePool")}
     for route in kinds(case, "HTTPRoute"):
         backends = [b for rule in route["spec"]["rules"] for b in rule["backendRefs"]]
-        assert {(b["name"], b["port"]) for b in backends} <= ports
+        assert {(b["name"], b["port"]) for b in backends if b["kind"] == "Service"} <= ports
+        own = {b["name"] for b in backends if b["kind"] == "InferencePool" and b["name"].endswith("-inference-pool")}
+        assert own <= pools
     for ingress in kinds(case, "Ingress"):
         services = [m["service"] for m in maps(ingress["spec"]) if "service" in m]
         assert {(s["name"], s["port"]["number"]) for s in services} <= ports
@@ -148,7 +156,7 @@ def test_environment_is_set_once(case: Case) -> None:
 @pytest.mark.parametrize("case", COMPILED, ids=str)
 def test_urls_name_hosts_of_the_output(case: Case) -> None:
     """A service's URL has the host of a route, an Ingress, a VirtualService or a Service of the output."""
-    hosts = {h for r in kinds(case, "HTTPRoute") for h in r["spec"]["hostnames"]}
+    hosts = {h for r in kinds(case, "HTTPRoute") for h in r["spec"].get("hostnames", ())}
     hosts |= {h for v in kinds(case, "VirtualService") for h in v["spec"]["hosts"]}
     hosts |= {rule["host"] for i in kinds(case, "Ingress") for rule in i["spec"]["rules"]}
     services = {f"{s['metadata']['name']}.{s['metadata']['namespace']}" for s in kinds(case, "Service")}

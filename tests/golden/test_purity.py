@@ -8,10 +8,10 @@ import pytest
 
 from kservec.api import Options, builtin_files, packaged_schemas, parsed, plugs
 from kservec.core.diagnostics import Reject, has_errors
-from kservec.core.env import Env
+from kservec.core.registry import Env
 from kservec.core.unit import Step, Unit
 from kservec.frontend import read
-from kservec.pipeline import PASSES
+from kservec.pipeline import PASSES, pass_of
 
 from .cases import Case, cases, inputs
 from .digests import digest
@@ -39,7 +39,7 @@ def test_passes_are_pure(case: Case) -> None:
     units, env = units_of(case)
     shared = digest(env)
     for unit in units:
-        for work in PASSES[unit.ref.kind]:
+        for work in map(pass_of, PASSES[unit.ref.kind]):
             before = digest(unit)
             step = outcome(work, unit, env)
             assert outcome(work, unit, env) == step, f"{work.__name__} answered twice, and differently"

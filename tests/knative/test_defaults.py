@@ -21,6 +21,17 @@ def server_of(outcome, name="kserve-container"):
             {"readinessProbe": {"httpGet": {"path": "/ready"}}},
             {"successThreshold": 1, "httpGet": {"path": "/ready", "port": 8080}},
         ),
+        ({"readinessProbe": {"exec": {"command": ["ok"]}}}, {"successThreshold": 1, "exec": {"command": ["ok"]}}),
+        (
+            {"readinessProbe": {"periodSeconds": 5}},
+            {
+                "successThreshold": 1,
+                "failureThreshold": 3,
+                "timeoutSeconds": 1,
+                "periodSeconds": 5,
+                "tcpSocket": {"port": 8080},
+            },
+        ),
         (
             {"readinessProbe": {"tcpSocket": {"port": 8080}, "periodSeconds": 5}},
             {
@@ -75,6 +86,7 @@ def test_the_port_of_requests(knative, predictor, further, serving, port):
     ("settings", "fields", "expected"),
     [
         ({"revision-timeout-seconds": "120"}, {}, {"timeoutSeconds": 120}),
+        ({"revision-timeout-seconds": "120"}, {"timeout": 0}, {"timeoutSeconds": 120}),
         ({"container-concurrency": "5"}, {}, {"containerConcurrency": 5}),
         ({"enable-service-links": "true"}, {}, {"enableServiceLinks": True}),
         ({"enable-service-links": "default"}, {}, {"enableServiceLinks": None}),

@@ -147,3 +147,42 @@ def test_limits_of_the_platform(knative, predictor):
     wide = knative(predictor(timeout=900), config={"defaults": {"max-revision-timeout-seconds": "900"}})
     unknown = knative(predictor(timeout=900), config={"defaults": None})
     assert (wide.slugs, unknown.slugs) == ([], ["knative/settings-undeclared"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "fields", "refused"),
+    [
+        ({"allow-container-concurrency-zero": "false"}, {}, True),
+        ({"allow-container-concurrency-zero": "false", "container-concurrency": "5"}, {}, False),
+        (
+            {"allow-container-concurrency-zero": "false", "container-concurrency": "5"},
+            {"containerConcurrency": 0},
+            True,
+        ),
+        ({"allow-container-concurrency-zero": "false"}, {"containerConcurrency": 4}, False),
+        ({"allow-container-concurrency-zero": "True"}, {}, False),
+    ],
+)
+def test_any_number_of_requests(knative, predictor, settings, fields, refused):
+    """A platform may want every pod to limit how many requests it takes at a time."""
+    outcome = knative(predictor(**fields), config={"defaults": settings})
+    assert ("knative/limit-exceeded" in outcome.slugs) is refused
+
+
+@pytest.mark.parametrize(
+    ("flag", "fields", "refused"),
+    [
+        ("enabled", {"securityContext": {"seccompProfile": {"type": "Unconfined"}}}, False),
+        ("AllowRootBounded", {"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}}, False),
+        ("enabled", {"securityContext": {"seccompProfile": {"type": "Localhost"}}}, True),
+        ("enabled", {"securityContext": {"runAsUser": 1000}}, True),
+        ("disabled", {"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}}, True),
+        ("enabled", {"server": {"ports": [{"containerPort": 80}]}}, False),
+        ("enabled", {"server": {"securityContext": {"capabilities": {"add": ["NET_BIND_SERVICE"]}}}}, False),
+        ("enabled", {"server": {"securityContext": {"capabilities": {"add": ["SYS_TIME"]}}}}, True),
+    ],
+)
+def test_safe_settings_need_no_feature(knative, predictor, flag, fields, refused):
+    """Where the platform fills in safe settings, it takes those that such a default would be, and ports below 1024."""
+    outcome = knative(predictor(**fields), config={"features": {"secure-pod-defaults": flag}})
+    assert ("knative/feature-disabled" in outcome.slugs) is refused

@@ -126,9 +126,19 @@ def test_a_numbered_stable_revision(knative, predictor):
     assert by_tree.slugs == by_hand.slugs == ["knative/numbered-revision"]
 
 
-def test_a_stable_revision_of_something_else(knative, predictor):
-    """The annotation has to name a revision of the component."""
-    metadata = {"annotations": {STABLE: "other-predictor-0123abcdef"}}
+@pytest.mark.parametrize(
+    "name",
+    [
+        "other-predictor-0123abcdef",
+        "churn-predictor-",
+        "churn-predictor-stable",
+        "churn-predictor-0123ABCDEF",
+        "churn-predictor-0123abcdef, churn-predictor-aaaaaaaaaa",
+    ],
+)
+def test_a_stable_revision_that_cannot_be(knative, predictor, name):
+    """The annotation has to name one revision of the component, as a build could have made it."""
+    metadata = {"annotations": {STABLE: name}}
     outcome = knative(predictor(canaryTrafficPercent=20), metadata=metadata)
     assert outcome.slugs == ["knative/stable-revision-unknown"]
 

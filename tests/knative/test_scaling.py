@@ -100,7 +100,9 @@ def test_initial_scale(knative, predictor, value, settings, kept):
         ("target", ("0.01", "100", "1e2"), ("0", "many", "")),
         ("target-utilization-percentage", ("1", "100"), ("0.5", "101")),
         ("targetUtilizationPercentage", ("70",), ("0",)),
-        ("target-burst-capacity", ("-1", "0", "200"), ("-2", "x")),
+        ("target-burst-capacity", ("-1", "-1.0", "0", "200"), ("-2", "x")),
+        ("max-scale", ("0", "9"), ("-1", "x", "1.5", "2147483648")),
+        ("maxScale", ("3",), ("many",)),
         ("panic-window-percentage", ("1", "100.0"), ("0.9", "101")),
         ("panic-threshold-percentage", ("110", "1000"), ("109", "1001")),
         ("window", ("6s", "1h", "90s"), ("5s", "2h", "90", "6.5s")),
@@ -117,7 +119,7 @@ def test_values(name, good, bad):
 @pytest.mark.parametrize("name", ["rollout-duration", "rolloutDuration", "progress-deadline"])
 def test_durations_of_a_service(name):
     """A duration has a unit, is positive and has whole seconds."""
-    values = ("90s", "1h30m", "90", "-1s", "1500ms")
+    values = ("90s", "1h30m", "", "90", "-1s", "1500ms")
     bad = [v for v in values if list(annotation_faults({f"serving.knative.dev/{name}": v}))]
     assert bad == ["90", "-1s", "1500ms"]
 
@@ -140,7 +142,8 @@ def test_metrics(scaler, metric, refused):
         ({}, "x", True),
         ({"min-scale": "3"}, "2", True),
         ({"max-scale": "3"}, "4", True),
-        ({"max-scale": "many"}, "4", False),
+        ({"maxScale": "3"}, "4", True),
+        ({"max-scale": "9", "maxScale": "3"}, "4", False),
         ({"min-scale": "2", "max-scale": "4"}, "3", False),
     ],
 )
@@ -148,6 +151,100 @@ def test_activation_scale(bounds, value, refused):
     """The number to start from zero with is 2 or more and lies within the bounds."""
     annotations = {f"{PREFIX}{k}": v for k, v in {**bounds, "activation-scale": value}.items()}
     assert bool(list(annotation_faults(annotations))) is refused
+
+
+@pytest.mark.parametrize(
+    ("bounds", "refused"),
+    [
+        ({"min-scale": "2", "max-scale": "1"}, True),
+        ({"min-scale": "2", "maxScale": "1"}, True),
+        ({"min-scale": "2", "max-scale": "0"}, False),
+        ({"min-scale": "2", "max-scale": "2", "maxScale": "1"}, False),
+    ],
+)
+def test_bounds(bounds, refused):
+    """Knative refuses less at most than at least; 0 stands for no limit, and the newer spelling goes first."""
+    assert bool(list(annotation_faults({f"{PREFIX}{k}": v for k, v in bounds.items()}))) is refused
+
+
+@pytest.mark.parametrize(
+    ("scaler", "algorithm", "refused"),
+    [
+        (KPA, "linear", False),
+        (KPA, "weightedExponential", False),
+        (KPA, "median", True),
+        ("mine.example.com", "x", False),
+    ],
+)
+def test_aggregation(scaler, algorithm, refused):
+    """Knative's own class knows three spellings of two ways to average; other classes may know others."""
+    annotations = {f"{PREFIX}class": scaler, f"{PREFIX}metric-aggregation-algorithm": algorithm}
+    assert bool(list(annotation_faults(annotations))) is refused
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "refused"),
+    [
+        ("cpu-resource-request", "100m", False),
+        ("memory-resource-limit", "lots", True),
+        ("ephemeral-storage-resource-limit", "", True),
+        ("resource-percentage", "20", False),
+        ("resourcePercentage", "0", True),
+    ],
+)
+def test_resources_of_the_queue_proxy(name, value, refused):
+    """What is set aside for Knative's own container are quantities, or a percentage."""
+    assert bool(list(annotation_faults({f"queue.sidecar.serving.knative.dev/{name}": value}))) is refused
+
+
+@pytest.mark.parametrize(("key", "refused"), [("ingress-class", False), ("http-protocol", False), ("visibility", True)])
+def test_annotations_of_the_network(knative, predictor, key, refused):
+    """Knative refuses annotations of revisions under its network's domain, but for a few."""
+    outcome = knative(predictor(), metadata={"annotations": {f"networking.knative.dev/{key}": "kourier"}})
+    assert ("knative/annotation" in outcome.slugs) is refused
+
+
+@pytest.mark.parametrize(("value", "kept"), [("2", True), ("two", False), ("0", False)])
+def test_the_former_spelling_of_initial_scale(knative, predictor, value, kept):
+    """The older spelling counts where the other is not there, and is left out where Knative would refuse its value."""
+    outcome = knative(predictor(), metadata={"annotations": {f"{PREFIX}initialScale": value}})
+    assert ("initialScale" in scaling(outcome)) is kept
+    assert ("scaling/initial-scale-ignored" in outcome.slugs) is not kept
+
+
+def test_the_former_spelling_of_max_scale(knative, predictor):
+    """The annotation maxScale is Knative's limit as long as there is no maxReplicas, which goes before it."""
+    metadata = {"annotations": {f"{PREFIX}maxScale": "4"}}
+    alone = knative(predictor(), metadata=metadata)
+    beside = knative(predictor(maxReplicas=3), metadata=metadata)
+    assert (scaling(alone)["maxScale"], alone.slugs) == ("4", [])
+    assert "beside maxReplicas" in beside.find("metadata/key-without-effect").message
+
+
+@pytest.mark.parametrize(
+    ("fields", "settings", "refused"),
+    [
+        ({"maxReplicas": 6}, {"max-scale-limit": "5"}, True),
+        ({"maxReplicas": 5}, {"max-scale-limit": "5"}, False),
+        ({}, {"max-scale-limit": "5"}, False),
+        ({"maxReplicas": 6}, {"max-scale-limit": "0"}, False),
+        ({"maxReplicas": 6}, {}, False),
+    ],
+)
+def test_the_limit_of_the_platform(knative, predictor, fields, settings, refused):
+    """The platform may limit how many pods a service asks for at most."""
+    outcome = knative(predictor(**fields), config={"autoscaler": settings})
+    assert ("knative/limit-exceeded" in outcome.slugs) is refused
+
+
+def test_the_limit_is_located(knative, predictor):
+    """The error about the limit stands at maxReplicas and says how to keep to it."""
+    found = knative(predictor(maxReplicas=6), config={"autoscaler": {"max-scale-limit": "5"}}).find(
+        "knative/limit-exceeded"
+    )
+    assert "max-scale-limit" in found.message
+    assert found.help.startswith("lower maxReplicas, or: kubectl patch configmap config-autoscaler")
+    assert found.span.line > 1
 
 
 def test_a_refused_annotation_is_located(knative, predictor):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kservec.core.knative.validity import is_image
+
 RELAY = {"name": "relay", "image": "registry.example.com/relay:1"}
 SCRATCH = {"name": "scratch", "emptyDir": {}}
 CLAIM = {"name": "claim", "persistentVolumeClaim": {"claimName": "c", "readOnly": True}}
@@ -54,6 +56,35 @@ CASES = {
         {"volumes": [CLAIM], **server(volumeMounts=[{"name": "claim", "mountPath": "/data"}])},
         "knative/volume",
         "/data",
+    ),
+    "a mount that is shared both ways": (
+        {
+            "volumes": [SCRATCH],
+            **server(volumeMounts=[{"name": "scratch", "mountPath": "/data", "mountPropagation": "Bidirectional"}]),
+        },
+        "knative/volume",
+        "Bidirectional",
+    ),
+    "a volume of huge pages": (
+        {
+            "volumes": [{"name": "scratch", "emptyDir": {"medium": "HugePages"}}],
+            **server(volumeMounts=[{"name": "scratch", "mountPath": "/data"}]),
+        },
+        "knative/volume",
+        "HugePages",
+    ),
+    "a mount of settings in an init container": (
+        {
+            "volumes": [{"name": "settings", "configMap": {"name": "settings"}}],
+            "initContainers": [{**INIT, "volumeMounts": [{"name": "settings", "mountPath": "/etc/settings"}]}],
+        },
+        "knative/volume",
+        "/etc/settings",
+    ),
+    "an image in capital letters": (
+        server(image="registry.example.com/Server:1"),
+        "knative/image",
+        "'registry.example.com/Server:1'",
     ),
     "a variable of Knative": (
         server(env=[{"name": "K_SERVICE", "value": "a"}]),
@@ -142,3 +173,23 @@ def test_an_agent_may_stand_before_several_ports(knative, predictor):
     outcome = knative(predictor(server=ports(8080, 9000), logger=logger))
     listed = {c["name"]: "ports" in c for c in outcome.template()["spec"]["containers"]}
     assert listed == {"kserve-container": False, "agent": True}
+
+
+@pytest.mark.parametrize(
+    ("image", "is_taken"),
+    [
+        ("server", True),
+        ("localhost/server:V1", True),
+        ("registry.example.com:5000/ml/server:1.0_rc@sha256:" + "0a" * 32, True),
+        ("REGISTRY.example.com/server", True),
+        ("server:", True),
+        ("a", False),
+        ("<registry>/server:1", False),
+        ("example.com/Server:1", False),
+        ("example.com/server:a b", False),
+        ("example.com/server@sha256:12", False),
+    ],
+)
+def test_names_of_images(image, is_taken):
+    """Knative reads these names of images, and refuses those."""
+    assert bool(is_image(image)) is is_taken

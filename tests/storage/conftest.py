@@ -11,8 +11,8 @@ import pytest
 from kservec.core.catalog import Catalog, StorageContainer
 from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.core.diagnostics import Diagnostic, Reject
-from kservec.core.env import Env
 from kservec.core.records import evolve
+from kservec.core.registry import Env
 from kservec.core.serving.internal_annotations import settled
 from kservec.core.text.source import Document, parse
 from kservec.core.unit import Component, Role, Unit

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Severity
 from kservec.core.quantity import compare, parse_quantity
+from kservec.core.records import evolve
 from kservec.core.spelling import closest
 from kservec.core.tree import lookup
 
@@ -93,7 +94,8 @@ def _no_group(cache: LocalCache, index: int, cluster: Cluster) -> Diagnostic:
     known = f"the cluster has {', '.join(sorted(cluster.node_groups))}" if cluster.node_groups else "declare it"
     help_text = f"did you mean {meant}?" if meant else known
     path: Path = ("spec", "nodeGroups", index)
-    return _finding(cache, NO_GROUP, f"there is no LocalModelNodeGroup {name}", path, help_text)
+    found = _finding(cache, NO_GROUP, f"there is no LocalModelNodeGroup {name}", path, help_text)
+    return evolve(found, rests_on=(Needed("LocalModelNodeGroup", "", name),))
 
 
 def _check_size(cache: LocalCache, group: NodeGroup, cluster: Cluster) -> Iterator[Diagnostic]:

@@ -108,7 +108,7 @@ def default_mode(platform: PlatformConfig) -> Mode | None:
             Diagnostic(
                 code=PLATFORM_MODE,
                 message=f"inferenceservice-config, deploy: {found}, so KServe refuses every InferenceService",
-                span=platform.texts["deploy"].span,
+                span=platform.texts["deploy"].setting("defaultDeploymentMode"),
                 help="set it to Standard or Knative",
             )
         )
@@ -130,25 +130,26 @@ def choose_mode(site: Site, value: Json, platform: PlatformConfig) -> ModeChoice
     text = (value["metadata"].get("annotations") or {}).get(DEPLOYMENT_MODE)
     if text is None:
         return _judged(site, value, platform, default)
-    if text in MODES and not _is_filtered(platform):
+    if text in MODES and not is_filtered(platform):
         chosen = _judged(site, value, platform, MODES[text])
-        return ModeChoice(chosen.mode, (*_old_name(site, text), *chosen.diagnostics))
-    finding = _fallback(site, text, default, known=text in MODES)
+        return ModeChoice(chosen.mode, (*old_name(site, text), *chosen.diagnostics))
+    finding = fallback(site, text, default, known=text in MODES)
     if default is None or finding.is_error:
         return ModeChoice(None, (finding,))
     chosen = _judged(site, value, platform, default)
     return ModeChoice(chosen.mode, (finding, *chosen.diagnostics))
 
 
-def _is_filtered(platform: PlatformConfig) -> bool:
+def is_filtered(platform: PlatformConfig) -> bool:
+    """Whether the platform keeps the annotation from KServe's controller of InferenceServices."""
     section = platform.inference_service
     return section is not None and DEPLOYMENT_MODE in section.service_annotation_disallowed_list
 
 
-def _fallback(site: Site, text: str, default: Mode | None, *, known: bool) -> Diagnostic:
+def fallback(site: Site, text: str, default: Mode | None, *, known: bool) -> Diagnostic:
     """The finding about an annotation whose value does not count."""
     if default is None:
-        return _no_default(site)
+        return no_default(site)
     if known:
         message = (
             f"the platform's configuration filters this annotation, so {text} does not count: the mode is {default}"
@@ -157,13 +158,14 @@ def _fallback(site: Site, text: str, default: Mode | None, *, known: bool) -> Di
     return site.finding(UNKNOWN_MODE, f"there is no deployment mode {text!r}", AT, f"write {SPELLINGS}")
 
 
-def _old_name(site: Site, text: str) -> Iterator[Diagnostic]:
+def old_name(site: Site, text: str) -> Iterator[Diagnostic]:
     """The note about a mode under an older name."""
     if text != MODES[text]:
         yield site.finding(OLD_NAME, f"{text} is an older name of {MODES[text]}", AT, f"write {MODES[text]}")
 
 
-def _no_default(site: Site) -> Diagnostic:
+def no_default(site: Site) -> Diagnostic:
+    """The error about an object whose mode nothing says."""
     message = "nothing says in which deployment mode this service runs"
     help_text = f"set the annotation {DEPLOYMENT_MODE}, or defaultDeploymentMode in `deploy` of inferenceservice-config"
     return site.finding(PLATFORM_MODE, message, ("metadata", "name"), help_text)
@@ -172,8 +174,8 @@ def _no_default(site: Site) -> Diagnostic:
 def _judged(site: Site, value: Json, platform: PlatformConfig, mode: Mode | None) -> ModeChoice:
     """A mode with the findings that it brings about."""
     if mode is None:
-        return ModeChoice(None, (_no_default(site),))
-    found = tuple(_unavailable(site, platform, mode)) if mode is not Mode.STANDARD else ()
+        return ModeChoice(None, (no_default(site),))
+    found = tuple(unavailable(site, platform, mode)) if mode is not Mode.STANDARD else ()
     spec = value.get("spec") or {}
     for role in ROLES:
         if role in spec and "annotations" in spec[role]:
@@ -195,7 +197,8 @@ def _component_mode(site: Site, role: str, annotations: Mapping[str, str], mode:
     yield site.finding(code, message, path, "set the mode in metadata.annotations of the service")
 
 
-def _unavailable(site: Site, platform: PlatformConfig, mode: Mode) -> Iterator[Diagnostic]:
+def unavailable(site: Site, platform: PlatformConfig, mode: Mode) -> Iterator[Diagnostic]:
+    """The error about a mode that cannot be had."""
     if mode is Mode.MODELMESH:
         message = "this service runs in ModelMesh mode, for which KServe makes no objects that could be written to git"
         help_text = (

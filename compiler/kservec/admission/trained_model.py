@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.intents import TrainedModelIntent
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Severity
+from kservec.core.intents import PulledModel, TrainedModelIntent
 from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.records import evolve
 from kservec.core.registry import SchemeTrait
 from kservec.core.serving.predictor import pulls_models
-from kservec.core.sidecars.model_config import PulledModel
 from kservec.core.spelling import closest
 from kservec.core.tree import Layer, Origin, lookup
 from kservec.spec.inferenceservice import InferenceService
@@ -142,7 +141,8 @@ def no_parent(trained: Trained, services: Iterable[str]) -> Diagnostic:
     meant = closest(trained.parent, services)
     remedy = f"did you mean {meant}?" if meant else "compile the InferenceService in the same run"
     message = f"InferenceService {trained.ref.namespace}/{trained.parent} is not among what is compiled"
-    return trained.finding(NO_PARENT, message, PARENT, remedy)
+    found = trained.finding(NO_PARENT, message, PARENT, remedy)
+    return evolve(found, rests_on=(Needed("InferenceService", trained.ref.namespace, trained.parent),))
 
 
 def admit_to_service(models: Sequence[Trained], unit: Unit) -> Iterator[Diagnostic]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kservec._version import KSERVE_PROFILE, __version__
 from kservec.cli.main import COMMANDS
+from kservec.cli.streams import complain
 
 WHERE = "https://github.com/kservec/kservec/issues"
 FRAMES = 8
@@ -37,4 +38,4 @@ def report_bug(arguments: list[str]) -> None:
         lines += ["", traceback.format_exc()]
     else:
         lines.append("kservec --debug ... shows the whole traceback; it may quote your files.")
-    sys.stderr.write("\n".join(lines) + "\n")
+    complain("\n".join(lines) + "\n")

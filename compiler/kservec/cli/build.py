@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.findings import write
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.streams import write
 from kservec.gitops.layout import INDEX, planned_file, planned_tree
 from kservec.report.words import plural
 
@@ -89,7 +89,10 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
     if output is None and (force or shape != TREE):
         raise click.UsageError(f"{'--force' if force else '--layout'} goes with --output", ctx)
     if output is not None:
-        refuse_unsafe(output, ctx)
+        try:
+            refuse_unsafe(output, ctx)
+        except OSError as error:
+            raise click.UsageError(f"--output {output}: {error.strerror}", ctx) from None
 
 
 def refuse_unsafe(output: Path, ctx: click.Context) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from kservec.cli.findings import write
+from kservec.cli.streams import write
 
 PROGRAM = "kservec"
 VARIABLE = "_KSERVEC_COMPLETE"

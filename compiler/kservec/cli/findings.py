@@ -1,13 +1,13 @@
-"""How findings are shown: as text for people, as JSON, as annotations; and how output is written."""
+"""How findings are shown: as text for people, as JSON, as annotations."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
+from kservec.cli.streams import ReaderGoneError, is_terminal, write
 from kservec.core.diagnostics import Severity
 from kservec.core.records import record
 from kservec.report.github import github_report
@@ -49,29 +49,12 @@ class Findings:
         """
         shown = [d for d in found if self.notes or self.layout == JSON or d.code.severity is not Severity.NOTE]
         if self.layout in MACHINE_READABLE:
-            write(MACHINE_READABLE[self.layout](shown), err=not alone)
+            with contextlib.suppress(ReaderGoneError):  # the exit status still tells how it went
+                write(MACHINE_READABLE[self.layout](shown), err=not alone)
             return
-        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        colour = is_terminal(sys.stderr) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         write(text_report(shown, sources, colour=colour), err=True)
         hidden = len(found) - len(shown)
         parts = [summary(shown), f"{plural(hidden, 'note')} (--notes shows them)" if hidden else "", outcome]
         if line := "; ".join(part for part in parts if part):
             write(f"{line}\n", err=True)
-
-
-def write(text: str, *, err: bool = False) -> None:
-    """Write text to standard output or error as UTF-8, whatever the terminal's encoding is.
-
-    Raises:
-        click.ClickException: it cannot be written; a reader that has gone away raises BrokenPipeError.
-    """
-    if not text or (err and sys.stderr is None):
-        return
-    if not err and sys.stdout is None:
-        raise click.ClickException("standard output is closed")
-    try:
-        click.echo(text.encode("utf-8", "backslashreplace"), nl=False, err=err)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise click.ClickException(f"cannot write to standard output: {error.strerror}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import os
@@ -11,11 +10,13 @@ import sys
 import click
 
 from kservec._version import KSERVE_PROFILE, __version__
+from kservec.cli.streams import ReaderGoneError, complain, discard_rest
 from kservec.core.spelling import closest
 
 COMMANDS = {
     "build": "Compile and write plain Kubernetes YAML.",
     "lint": "Report what is wrong, and write nothing.",
+    "graph": "Draw InferenceGraphs as Mermaid, DOT or SVG.",
     "runtimes": "List the catalog in the order in which runtimes are chosen.",
     "schema": "Print the JSON Schema of a kind.",
     "completion": "Print the completion script of a shell.",
@@ -24,6 +25,9 @@ USAGE = 2
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Makes pydantic look for no plugins: it would read the metadata of every package that is installed."""
 INTERRUPTED = 130
+LONGEST = 600
+PATIENT_STREAM = "PacifyFlushWrapper"
+"""What click puts in the place of a stream that nobody reads any more."""
 
 
 class LazyGroup(click.Group):
@@ -78,39 +82,43 @@ def run(arguments: list[str]) -> int:
     os.environ.setdefault(*NO_PLUGINS)
     try:
         status = cli.main(args=arguments, prog_name="kservec", standalone_mode=False)
+    except ReaderGoneError:
+        return 0
     except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
+        complain(f"{error.format_message()}\n")
         return USAGE
     except click.ClickException as error:
-        click.echo(f"error: {sentence(error)}", err=True)
+        complain(f"error: {sentence(error)}\n")
         return USAGE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; nothing was written", err=True)
+        complain("interrupted; nothing was written\n")
         return INTERRUPTED
-    except BrokenPipeError:
-        discard_output()
-        return 0
+    except SystemExit as stop:
+        return ended(stop)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        click.echo("error: cannot write: no space left", err=True)
+        complain("error: cannot write: no space left\n")
         return USAGE
+    finally:
+        discard_rest()
     return status if isinstance(status, int) else 0
+
+
+def ended(stop: SystemExit) -> int:
+    """The exit status where click ends the program: 0 where the reader of a help went away, which click calls 1."""
+    if type(sys.stdout).__name__.endswith(PATIENT_STREAM):
+        return 0
+    return stop.code if isinstance(stop.code, int) else 0
+
+
+def shortened(text: str) -> str:
+    """A text that fits onto a screen."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}...{text[-LONGEST // 2 :]}"
 
 
 def sentence(error: click.ClickException) -> str:
     """What is wrong, and where to read how it is done."""
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = shortened(" ".join(error.format_message().split()).rstrip("."))
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message} (see {ctx.command_path} --help)" if ctx is not None else message
-
-
-def discard_output() -> None:
-    """Let the interpreter flush what nobody reads into nothing when it ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-            continue
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(nowhere, stream.fileno())

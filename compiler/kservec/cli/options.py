@@ -16,6 +16,7 @@ from kservec.cli.progress import Progress
 from kservec.core.records import evolve
 from kservec.core.text.source import Limits
 from kservec.gitops.layout import INDEX
+from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files, read_tree
 
 if TYPE_CHECKING:
@@ -52,12 +53,27 @@ def target_options(command: Callable[..., int]) -> Callable[..., int]:
                           "shape... Repeatable; later ones override."),
         click.option("--catalog", type=click.Choice([BUILTIN, NO_CATALOG]), default=BUILTIN, show_default=True,
                      help="The runtimes that come with kservec, or none."),
-        click.option("--absent", multiple=True, metavar="KIND",
+        click.option("--absent", multiple=True, metavar="KIND", callback=known_kinds,
                      help="A kind that the cluster lacks: Kind, Kind.group or group/version/Kind. Repeatable."),
         click.option("--max-file-size", type=click.IntRange(min=1), default=LARGEST_FILE, metavar="BYTES",
                      help=f"Refuse larger input files. Default: {LARGEST_FILE // 1024**2} MiB."),
     )  # fmt: skip
     return functools.reduce(lambda done, option: option(done), reversed(described), with_target)
+
+
+def known_kinds(ctx: click.Context, parameter: click.Parameter, absent: tuple[str, ...]) -> tuple[str, ...]:
+    """The kinds that are said to be absent.
+
+    Raises:
+        click.BadParameter: nothing asks for one of them.
+    """
+    from kservec.documents.absent import misfit  # noqa: PLC0415 - seldom needed
+
+    for name in absent:
+        reason, hint = misfit(name, packaged_schemas().kinds())
+        if reason:
+            raise click.BadParameter(f"{reason}; {hint}", ctx, parameter)
+    return absent
 
 
 def revision_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -74,7 +90,8 @@ def revision_options(command: Callable[..., int]) -> Callable[..., int]:
                              "it.")  # fmt: skip
     names = click.option("--revision-names", type=click.Choice(REVISION_NAMES), default=NUMBERED, show_default=True,
                          help="Who names revisions of Knative services: the server, by numbers, or a hash of what is "
-                              "in them. Canaries by percentage need the latter.")  # fmt: skip
+                              "in them. Canaries by percentage need the latter, and services of several nodes "
+                              "find their own version by it.")  # fmt: skip
     return tree(names(with_revisions))
 
 
@@ -127,8 +144,10 @@ def files_of(paths: Sequence[str], limits: Limits) -> tuple[File, ...]:
     """Read what paths name.
 
     Raises:
-        click.UsageError: a path cannot be read.
+        click.UsageError: a path is empty, or cannot be read.
     """
+    if "" in paths:
+        raise click.UsageError("a path is empty; the current folder is .", click.get_current_context())
     try:
         return read_files(paths, limits.max_bytes)
     except OSError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from kservec.cli.streams import complain, is_terminal
+
 AFTER_SECONDS = 1.0
 EVERY_SECONDS = 0.2
 CLEAR_LINE = "\r\x1b[K"
@@ -14,7 +16,7 @@ class Progress:
     """How far a build is, on standard error: from the second second on, and only if that is a terminal."""
 
     def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
+        self.shown = is_terminal(sys.stderr)
         self.next = time.monotonic() + AFTER_SECONDS
         self.drawn = False
 
@@ -24,8 +26,7 @@ class Progress:
             return
         now = time.monotonic()
         if done == total and self.drawn:
-            sys.stderr.write(CLEAR_LINE)
+            complain(CLEAR_LINE)
         elif now >= self.next and done < total:
             self.next, self.drawn = now + EVERY_SECONDS, True
-            sys.stderr.write(f"{CLEAR_LINE}compiling {done:,} of {total:,}")
-        sys.stderr.flush()
+            complain(f"{CLEAR_LINE}compiling {done:,} of {total:,}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.api import catalog_of
-from kservec.cli.findings import write
 from kservec.cli.options import findings_options, target_options
+from kservec.cli.streams import write
 from kservec.core.catalog import by_priority
 from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
 from kservec.core.spelling import closest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.findings import write
+from kservec.cli.streams import write
 from kservec.core.spelling import closest
 from kservec.io.packaged import packaged_schemas
 

@@ -1,4 +1,4 @@
-"""Catalog: serving runtimes and storage containers, indexed once and asked many times.
+"""Catalog: serving runtimes, storage containers and presets, indexed once and asked many times.
 
 Knows which entries exist and in which order KServe would try them; choosing one for a spec is `choose_runtime`'s.
 """
@@ -6,12 +6,12 @@ Knows which entries exist and in which order KServe would try them; choosing one
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kservec.core.pods.strategic import omit_empty
-from kservec.core.records import record
+from kservec.core.records import entity, fresh, record
 from kservec.core.tree import Layer, Origin
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
 
@@ -118,6 +118,29 @@ class StorageContainer:
         return Origin(Layer.PLATFORM, self.name, self.document, at)
 
 
+@entity
+class Preset:
+    """One LLMInferenceServiceConfig, in the form of v1alpha2 and with the defaults of its schema.
+
+    `moved` maps paths of `spec` below the object to where they were written, if in another form.
+    """
+
+    name: str
+    namespace: str
+    spec: Json
+    document: Document
+    moved: Mapping[Path, Path] = fresh(factory=dict)
+
+    def origin(self, *path: str | int) -> Origin:
+        """The origin of a value of the preset."""
+        at: Path = path
+        for new, old in self.moved.items():
+            if at[: len(new)] == new:
+                at = old + at[len(new) :]
+                break
+        return Origin(Layer.PRESET, self.name, self.document, at)
+
+
 def by_priority(runtimes: Iterable[Runtime], name: str) -> tuple[Runtime, ...]:
     """Runtimes with a priority for a format before those without, the higher first; otherwise in the order given."""
     return tuple(sorted(runtimes, key=lambda r: (r.priority(name) is None, -(r.priority(name) or 0))))
@@ -125,10 +148,14 @@ def by_priority(runtimes: Iterable[Runtime], name: str) -> tuple[Runtime, ...]:
 
 @dataclass(frozen=True)
 class Catalog:
-    """All runtimes and storage containers of a run, each tuple sorted by namespace and name."""
+    """All runtimes, storage containers and presets of a run.
+
+    The tuples are sorted by namespace and name; presets are found by them.
+    """
 
     runtimes: tuple[Runtime, ...] = ()
     storage_containers: tuple[StorageContainer, ...] = ()
+    presets: Mapping[tuple[str, str], Preset] = field(default_factory=dict)
 
     @cached_property
     def by_name(self) -> dict[tuple[str, str], Runtime]:

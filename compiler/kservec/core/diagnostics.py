@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from kservec.core.records import record
 
+NOT_SHOWN = "(not shown)"
+"""What stands for something that may be a secret."""
+
 
 class Severity(IntEnum):
     """How bad a finding is. Only errors stop a build."""
@@ -60,12 +63,21 @@ class ObjectRef(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
+class Needed(NamedTuple):
+    """An object that something needs; without a name any of its kind that the namespace can use."""
+
+    kind: str
+    namespace: str
+    name: str = ""
+
+
 @record
 class Diagnostic:
     """One finding.
 
     `message` alone must do for a log line; `label` goes under the caret; `help` says what to do;
-    `related` names other places that take part in it.
+    `related` names other places that take part in it. `rests_on` are the objects for whose absence something is said:
+    where a document declares one of them and cannot be used, the finding only follows from that, and is left out.
     """
 
     code: Code
@@ -75,6 +87,7 @@ class Diagnostic:
     label: str = ""
     related: tuple[tuple[Span, str], ...] = ()
     subject: ObjectRef | None = None
+    rests_on: tuple[Needed, ...] = ()
 
     @property
     def is_error(self) -> bool:

@@ -7,7 +7,7 @@ and where that was written, never how it is done.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.records import fresh, record
 from kservec.core.tree import Tree
@@ -15,7 +15,6 @@ from kservec.core.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kservec.core.sidecars.model_config import PulledModel
     from kservec.core.tree import Json, Origin, Source
     from kservec.spec.inferenceservice import (
         AutoScaling,
@@ -102,6 +101,15 @@ class BatcherIntent(Intent):
 @record
 class PullerIntent(Intent):
     """Models that the agent pulls at run time (a service for trained models)."""
+
+
+class PulledModel(NamedTuple):
+    """A model that the agent pulls: its name, where it lies, what serves it and how much memory it takes."""
+
+    name: str
+    uri: str
+    framework: str
+    memory: str | int | float
 
 
 @record

@@ -14,6 +14,10 @@ WORKER_CONTAINER = "worker-container"
 STORAGE_INITIALIZER = "storage-initializer"
 AGENT_CONTAINER = "agent"
 QUEUE_PROXY = "queue-proxy"
+KNATIVE_CONTAINER = "user-container"
+"""What Knative calls a container without a name."""
+
+GRAPH_VOLUME = "graph"
 
 MODEL_PATH = "/mnt/models"
 DEFAULT_PORT = 8080
@@ -21,6 +25,8 @@ SERVICE_PORT = 80
 AGENT_PORT = 9081
 
 INFERENCESERVICE_LABEL = f"{GROUP}/inferenceservice"
+INFERENCEGRAPH_LABEL = f"{GROUP}/inferencegraph"
+WORKLOAD_KIND_LABEL = f"{GROUP}/kind"
 COMPONENT_LABEL = "component"
 APP_LABEL = "app"
 GENERATION_LABEL = "isvc.generation"
@@ -100,3 +106,8 @@ def app_label(name: str) -> str:
 def model_config_name(service: str) -> str:
     """The ConfigMap that lists a service's trained models; KServe has one shard, 0."""
     return f"modelconfig-{service}-0"
+
+
+def graph_config_name(graph: str) -> str:
+    """The ConfigMap that holds a graph which is too long for an argument."""
+    return f"{graph}-graph"

@@ -7,19 +7,19 @@ A section is read when it is first asked for, so that a broken one only hurts wh
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span
-from kservec.core.records import entity, fresh
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.golang.decoding import decode
+from kservec.core.records import entity, evolve, fresh
 from kservec.spec import configuration as sections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kservec.core.text.source import Document
-    from kservec.core.tree import Path
+    from kservec.core.diagnostics import Span
+    from kservec.core.section_text import SectionText
 
 TEXT_MAPS = ("parameters", "headers")
 """Fields that are maps of the administrator's own keys, which keep their case."""
@@ -35,30 +35,13 @@ BROKEN_SECTION = Code(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SectionText:
-    """One data key of `inferenceservice-config`: its JSON text and the document that it stands in.
-
-    `at` is its place in the document, where that is not a ConfigMap's `data.<key>`.
-    """
-
-    text: str
-    document: Document
-    key: str
-    at: Path = ()
-
-    @property
-    def span(self) -> Span:
-        """Where the section is written."""
-        return self.document.span(self.at or ("data", self.key))
-
-
 @entity
 class PlatformConfig:
     """The target cluster's configuration. Each is equal to itself only, so what follows from it is worked out once.
 
     `absent` holds kinds that the cluster does not have. `knative` are Knative's config maps by name, as far as they are
-    declared; `knative_spans` say where each was declared last.
+    declared; `knative_spans` say where each was declared last. `certificate_issuer` refers to the issuer that
+    cert-manager takes for LLM servers; empty for self-signed certificates.
     """
 
     texts: Mapping[str, SectionText] = fresh(factory=dict)
@@ -68,6 +51,7 @@ class PlatformConfig:
     absent: frozenset[str] = frozenset()
     knative: Mapping[str, Mapping[str, str]] = fresh(factory=dict)
     knative_spans: Mapping[str, Span] = fresh(factory=dict)
+    certificate_issuer: Mapping[str, str] = fresh(factory=dict)
 
     def has(self, api_version: str, kind: str) -> bool:
         """Whether the cluster has a kind. `absent` names kinds as Kind, Kind.group or group/version/Kind."""
@@ -84,19 +68,33 @@ class PlatformConfig:
         if text is None:
             return None
         try:
-            return model.checked(lower_keys(json.loads(text.text)))
+            value = decode(text.text)
         except ValueError as error:
-            raise Reject(self.broken(key, explain(error))) from None
+            raise Reject(self.no_json(text, error)) from None
+        try:
+            return model.checked(lower_keys(value))
+        except sections.SettingError as error:
+            raise Reject(self.broken(key, str(error), *error.keys)) from None
 
-    def broken(self, key: str, reason: str) -> Diagnostic:
-        """The diagnostic for a section that cannot be used."""
+    def broken(self, key: str, reason: str, *setting: str) -> Diagnostic:
+        """The diagnostic for a section that cannot be used, because of one of its settings if that is named."""
         text = self.texts.get(key)
         return Diagnostic(
             code=BROKEN_SECTION,
             message=f"inferenceservice-config, {key}: {reason}",
-            span=text.span if text else None,
+            span=text.setting(*setting) if text else None,
             help=f"correct data.{key} of the ConfigMap inferenceservice-config",
         )
+
+    def no_json(self, section: SectionText, error: ValueError) -> Diagnostic:
+        """The diagnostic for a section that is no JSON."""
+        found = self.broken(section.key, f"no valid JSON: {error}")
+        if not isinstance(error, json.JSONDecodeError):
+            return found
+        place = section.character(error.pos)
+        where = "" if place else f" at line {error.lineno}, column {error.colno} of the text"
+        message = f"inferenceservice-config, {section.key}: no valid JSON: {error.msg}{where}"
+        return evolve(found, message=message, span=place or section.span)
 
     @cached_property
     def ingress(self) -> sections.Ingress:
@@ -140,6 +138,11 @@ class PlatformConfig:
         return self.section("batcher", sections.Batcher)
 
     @cached_property
+    def router(self) -> sections.Router | None:
+        """The `router` section. KServe: pkg/controller/v1alpha1/inferencegraph/controller.go, getRouterConfigs."""
+        return self.section("router", sections.Router)
+
+    @cached_property
     def metrics_aggregator(self) -> sections.MetricsAggregator:
         """The `metricsAggregator` section."""
         return self.section("metricsAggregator", sections.MetricsAggregator) or sections.MetricsAggregator()
@@ -170,6 +173,12 @@ class PlatformConfig:
         return self.section("explainers", sections.Explainers) or sections.Explainers()
 
     @cached_property
+    def variant_autoscaling(self) -> sections.VariantAutoscaling:
+        """The `autoscaling-wva-controller-config` section."""
+        found = self.section("autoscaling-wva-controller-config", sections.VariantAutoscaling)
+        return found or sections.VariantAutoscaling()
+
+    @cached_property
     def local_model(self) -> sections.LocalModel:
         """The `localModel` section."""
         return self.section("localModel", sections.LocalModel) or sections.LocalModel()
@@ -182,10 +191,3 @@ def lower_keys(value: Any) -> Any:
     if isinstance(value, list):
         return [lower_keys(v) for v in value]
     return value
-
-
-def explain(error: ValueError) -> str:
-    """One line of what is wrong with a section."""
-    if isinstance(error, json.JSONDecodeError):
-        return f"no valid JSON: {error.msg} at line {error.lineno}, column {error.colno} of the text"
-    return str(error)

@@ -10,14 +10,23 @@ and exponents beyond 300. Older releases drop the exponent of what is too large 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _match_quantity = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?"
     r"(?:(?P<binary>[KMGTPE])i|[eE](?P<exponent>[+-]?[0-9]+)|(?P<decimal>[numkMGTPE]?))\Z"
 ).match
+
+PATTERN = (
+    r"^[-+]?([0-9]{1,300}(\.[0-9]{0,90})?|\.[0-9]{1,90})"
+    r"([KMGTPE]i|[numkMGTPE]|[eE][-+]?0{0,9}([0-9]{1,2}|[12][0-9]{2}|300))?$"
+)
+"""What all that is read here matches. The pattern of the custom resource definitions also takes `1e1.5` and `1e999`."""
+_PATTERN_MARK = "[numkMGTPE]"
+"""Part of each pattern of a quantity, this one included."""
 
 _DECIMAL_POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _DECIMAL_SUFFIXES = {power: suffix for suffix, power in _DECIMAL_POWERS.items()}
@@ -69,6 +78,38 @@ def compare(left: str | int | float, right: str | int | float) -> int:
         ValueError: not a quantity.
     """
     return _compare(_as_text(left), _as_text(right))
+
+
+def add(left: str | int | float, right: str | int | float) -> str:
+    """The sum of two quantities, in the style of the first unless that is zero.
+
+    Raises:
+        ValueError: not a quantity.
+    """
+    a, b = _parse(_as_text(left)), _parse(_as_text(right))
+    total = a.value + b.value
+    style = (a if a.value else b).style
+    if style == "binary" and total.denominator == 1 and total.numerator % 1024 == 0:
+        return _canonical(f"{total.numerator // 1024}Ki")
+    nanos = total * 10**-_NANO
+    return _canonical(f"{nanos.numerator}n")
+
+
+def misfit(text: str) -> str:
+    """Why a text is no quantity; empty if it is one."""
+    try:
+        _parse(text)
+    except ValueError:
+        return f"is no quantity: {text!r}" if text else "is empty, where a quantity is due"
+    return ""
+
+
+def with_strict_quantities(definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Definitions of a schema, in which quantities have to be such as can be read."""
+    return {
+        name: {**schema, "pattern": PATTERN} if _PATTERN_MARK in schema.get("pattern", "") else schema
+        for name, schema in definitions.items()
+    }
 
 
 @lru_cache(maxsize=1024)

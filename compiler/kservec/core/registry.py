@@ -1,7 +1,8 @@
-"""The registry of plugs: storage schemes, credentials, scalers, exposure styles and workload kinds.
+"""The registry of plugs: storage schemes, credentials, scalers, exposure styles and workload kinds; and Env.
 
 Each plug is one file in its family's package and offers one constant; nothing else has to be edited to add one.
-Two members that claim one name, prefix or rank are an error when the package is loaded.
+Two members that claim one name, prefix or rank are an error when the package is loaded. Env, which passes and plugs are
+handed, holds the plugs, and what is asked of plugs speaks of Env: so they are in one place.
 """
 
 from __future__ import annotations
@@ -14,15 +15,23 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kservec.core.records import record
+from kservec.core.catalog import Catalog
+from kservec.core.cluster import Cluster
+from kservec.core.llm.neighbour import Neighbourhood
+from kservec.core.platform import PlatformConfig
+from kservec.core.records import entity, fresh, record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kservec.core.bundle import Manifest
     from kservec.core.cluster import Secret, ServiceAccount
     from kservec.core.diagnostics import Diagnostic, ObjectRef
-    from kservec.core.env import Env
+    from kservec.core.endpoint import Endpoint
     from kservec.core.intents import ScaleIntent
-    from kservec.core.tree import Json, Origin, Tree
+    from kservec.core.llm.part import Part
+    from kservec.core.schemas.schema import Schemas
+    from kservec.core.tree import Json, Origin, Path, Tree
     from kservec.core.unit import Component, Mode, Unit
 
 P = TypeVar("P")
@@ -48,6 +57,12 @@ class SchemeTrait(Enum):
     """Copies of models on the nodes are read through it."""
     PULLED = auto()
     """The agent of a multi-model server pulls from it. KServe: pkg/agent/storage/provider.go, SupportedProtocols"""
+    LLM = auto()
+    """The model of an LLMInferenceService may lie there. KServe: workload_storage.go, attachModelArtifacts"""
+    LORA = auto()
+    """Its LoRA adapters may lie there. KServe: workload_lora.go, enumerateLoRAAdapters"""
+    PRIVATE_AUTHORITY = auto()
+    """Servers may be one's own, so that a download for an LLMInferenceService gets the platform's CA bundle."""
 
 
 @record
@@ -56,6 +71,7 @@ class Placement:
 
     `several` marks an entry of `storageUris`; `index` counts the models of a pod that come as images, from 0.
     `pull_policy` is that of a container which stays beside the model server, empty for the API server's default.
+    `volume` names the volume, where the scheme's own name will not do.
     """
 
     uri: str
@@ -67,6 +83,7 @@ class Placement:
     read_only: bool = True
     index: int = 0
     pull_policy: str = ""
+    volume: str = ""
 
 
 class Attached(NamedTuple):
@@ -84,7 +101,8 @@ class Scheme:
     recognises, 0 for nothing; the longest claim wins. `accepts` refuses URIs of the scheme that are malformed.
     `supported` tells whether KServe's own list of URIs has the scheme; others need a ClusterStorageContainer.
     `forms` is how that list shows the scheme, its prefixes by default. `resolve` gives the URI of another scheme that
-    stands for one of this scheme. `download_env` is what every download container gets unless it has it already.
+    stands for one of this scheme, `resolve_for_llm` the same where the pods of LLMInferenceServices differ.
+    `download_env` is what every download container gets unless it has it already.
     """
 
     name: str
@@ -96,6 +114,7 @@ class Scheme:
     supported: bool = True
     forms: tuple[str, ...] = ()
     resolve: Callable[[str, Env], str] | None = None
+    resolve_for_llm: Callable[[str, Env], str] | None = None
     attach: Callable[[Tree, Placement, Env], Attached] | None = None
     download_env: tuple[tuple[str, str], ...] = ()
 
@@ -188,12 +207,16 @@ class Exposed(NamedTuple):
 
 @record
 class Style:
-    """One way of exposing a unit. Exactly one style must select itself for a unit."""
+    """One way of exposing a unit. Exactly one style must select itself for a unit.
+
+    `url` is where a unit is reached, `address` where it is reached from inside the cluster.
+    """
 
     name: str
     selects: Callable[[Unit, Env], bool]
     render: Callable[[Unit, Env], Exposed]
     url: Callable[[Unit, Env], str]
+    address: Callable[[Unit, Env], str]
     traits: frozenset[StyleTrait] = frozenset()
 
 
@@ -214,6 +237,29 @@ class Workload:
     render: Callable[[Unit, Component, Env], Deployed]
 
 
+@record
+class PartWorkload:
+    """One kind of workload that runs parts of LLMInferenceServices. Exactly one selects a part."""
+
+    name: str
+    api_version: str
+    kind: str
+    selects: Callable[[Part], bool]
+    render: Callable[[Unit, Part], Manifest]
+
+
+@record
+class PartScaler:
+    """One autoscaler for parts of LLMInferenceServices. `field` is where `scaling` asks for it.
+
+    `render` is handed the workload that it scales.
+    """
+
+    name: str
+    field: Path
+    render: Callable[[Unit, Part, PartWorkload, Env], Manifest]
+
+
 def load(package: str, kind: type[P]) -> tuple[P, ...]:
     """The module constants of one type in a package, in the order of the modules' names."""
     found: dict[int, P] = {}
@@ -226,7 +272,7 @@ def load(package: str, kind: type[P]) -> tuple[P, ...]:
 
 @dataclass(frozen=True)
 class Plugs:
-    """All plugs of a run."""
+    """All plugs of a run; `root` is the package that their families are in."""
 
     schemes: tuple[Scheme, ...]
     credentials: tuple[Credential, ...]
@@ -234,6 +280,7 @@ class Plugs:
     companions: tuple[Companion, ...]
     styles: tuple[Style, ...]
     workloads: tuple[Workload, ...]
+    root: str
 
     def __post_init__(self) -> None:
         """Refuse members that claim the same name, prefix or rank."""
@@ -242,6 +289,20 @@ class Plugs:
         refuse_repeats([p for s in self.schemes for p in s.prefixes])
         refuse_repeats([str(c.rank) for c in self.credentials])
         refuse_repeats([str(w.rank) for w in self.workloads])
+
+    @cached_property
+    def part_workloads(self) -> tuple[PartWorkload, ...]:
+        """The kinds of workloads of LLMInferenceServices; most runs have none, so they are loaded late."""
+        found = load(f"{self.root}.workloads.llm", PartWorkload)
+        refuse_repeats([workload.name for workload in found])
+        return found
+
+    @cached_property
+    def part_scalers(self) -> tuple[PartScaler, ...]:
+        """The autoscalers of LLMInferenceServices, loaded late as well."""
+        found = load(f"{self.root}.scaling.llm", PartScaler)
+        refuse_repeats([scaler.name for scaler in found])
+        return found
 
     @cached_property
     def ladder(self) -> tuple[Credential, ...]:
@@ -289,6 +350,27 @@ class Plugs:
         return best
 
 
+@entity
+class Env:
+    """Platform, catalog, cluster, plugs, and what of this run others refer to. Each is equal to itself only.
+
+    `endpoints` are the services and graphs of the run, for graphs that call them; `neighbours` are its
+    LLMInferenceServices, for each other. `previous` are objects of the last build. `names_revisions`: revisions of
+    Knative services, and versions of services of several nodes, get names that follow from their content; else they
+    are numbered, as under KServe.
+    """
+
+    plugs: Plugs
+    schemas: Schemas
+    platform: PlatformConfig = fresh(factory=PlatformConfig)
+    catalog: Catalog = fresh(factory=Catalog)
+    cluster: Cluster = fresh(factory=Cluster)
+    endpoints: Mapping[ObjectRef, Endpoint] = fresh(factory=dict)
+    neighbours: Neighbourhood = fresh(factory=Neighbourhood)
+    previous: Mapping[ObjectRef, Json] = fresh(factory=dict)
+    names_revisions: bool = False
+
+
 def refuse_repeats(claims: list[str]) -> None:
     """Fail on a claim that two plugs make.
 
@@ -309,4 +391,5 @@ def load_plugs(root: str = "kservec") -> Plugs:
         companions=load(f"{root}.scaling", Companion),
         styles=load(f"{root}.exposure", Style),
         workloads=load(f"{root}.workloads", Workload),
+        root=root,
     )

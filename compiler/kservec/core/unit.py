@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Code, ObjectRef
     from kservec.core.intents import Intent
+    from kservec.core.llm.part import Part
     from kservec.core.text.source import Document
     from kservec.core.tree import Path, Tree
     from kservec.spec.base import Resource
@@ -32,11 +33,12 @@ Kind = TypeVar("Kind", bound="Resource")
 
 
 class Role(StrEnum):
-    """What a component is for; the value of KServe's `component` label."""
+    """What a component is for; of an InferenceService's the value of KServe's `component` label."""
 
     PREDICTOR = "predictor"
     TRANSFORMER = "transformer"
     EXPLAINER = "explainer"
+    ROUTER = "router"
 
 
 class Mode(StrEnum):
@@ -108,6 +110,7 @@ class Component:
     `agent` says that requests reach the pod through the agent (a logger or batcher); `headless` that its Service has no
     address of its own. `canary` is the name of the canary that a predictor is, empty for all other components.
     `server_labels` are labels of the service that hold for this component alone: those of a canary's own runtime.
+    `pod_labels` are the labels of the pods where those are not `labels`: KServe gives Knative revisions others then.
     """
 
     role: Role
@@ -130,6 +133,7 @@ class Component:
     agent: bool = False
     canary: str = ""
     server_labels: Mapping[str, str] = fresh(factory=dict)
+    pod_labels: Tree | None = None
 
     def take(self, kind: type[Wish]) -> tuple[tuple[Wish, ...], Component]:
         """The intents of one kind, and the component without them."""
@@ -154,7 +158,9 @@ class Unit:
 
     `spec` is the typed object, of the kind that `ref` names; passes of one kind read it with `spec_as`.
     `labels` and `annotations` are the object's own after defaulting; runtimes may add labels (`modelClass`).
-    `mode` means nothing for kinds that run no pods of their own.
+    `mode` means nothing for kinds that run no pods of their own. `routed`: KServe makes routes to it, besides the
+    Services of its components. `resolved` is the spec with all configs merged in, of a kind that has configs,
+    and `parts` are what such a service is made of, instead of components.
     """
 
     ref: ObjectRef
@@ -164,8 +170,11 @@ class Unit:
     labels: Mapping[str, str] = fresh(factory=dict)
     annotations: Mapping[str, str] = fresh(factory=dict)
     stopped: bool = False
+    routed: bool = True
     intents: tuple[Intent, ...] = ()
     components: tuple[Component, ...] = ()
+    parts: tuple[Part, ...] = ()
+    resolved: Tree | None = None
     bundle: Bundle = fresh(factory=Bundle)
 
     @property

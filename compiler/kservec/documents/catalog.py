@@ -1,4 +1,4 @@
-"""Catalog: serving runtimes and storage containers become the Catalog of a run.
+"""Catalog: serving runtimes, storage containers and presets become the Catalog of a run.
 
 Decides which of several definitions of one name counts. Which runtime a service gets is `choose_runtime`'s.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kservec.core.catalog import Catalog, Runtime, StorageContainer
+from kservec.core.catalog import Catalog, Preset, Runtime, StorageContainer
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.documents.entries import Rank, winners
 from kservec.documents.secrets import metadata_of, texts
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 RUNTIMES = ("ClusterServingRuntime", "ServingRuntime")
 STORAGE_CONTAINER = "ClusterStorageContainer"
+PRESET = "LLMInferenceServiceConfig"
 
 SHADOWED = Code(
     "catalog/shadowed",
@@ -39,18 +40,22 @@ def read_catalog(entries: Sequence[Entry], schemas: Schemas) -> tuple[Catalog, l
     """
     runtimes: list[Runtime] = []
     containers: list[StorageContainer] = []
+    presets: dict[tuple[str, str], Preset] = {}
     found = list(shadows(entries))
     for entry in winners(entries, in_catalog):
         if entry.ref.kind == STORAGE_CONTAINER:
             containers.append(read_storage_container(entry, schemas))
+        elif entry.ref.kind == PRESET:
+            presets[entry.ref.namespace, entry.ref.name] = read_preset(entry, schemas)
         else:
             runtimes.append(read_runtime(entry, schemas))
-    return Catalog(tuple(sorted(runtimes, key=lambda r: (r.namespace, r.name))), tuple(containers)), found
+    runtimes.sort(key=lambda r: (r.namespace, r.name))
+    return Catalog(tuple(runtimes), tuple(containers), presets), found
 
 
 def in_catalog(entry: Entry) -> bool:
     """Whether a document belongs into the catalog."""
-    return entry.is_kserve and entry.ref.kind in (*RUNTIMES, STORAGE_CONTAINER)
+    return entry.is_kserve and entry.ref.kind in (*RUNTIMES, STORAGE_CONTAINER, PRESET)
 
 
 def shadows(entries: Iterable[Entry]) -> Iterable[Diagnostic]:
@@ -83,6 +88,17 @@ def read_runtime(entry: Entry, schemas: Schemas) -> Runtime:
         spec=ServingRuntimeSpec.read(body.get("spec") or {}),
         document=entry.document,
     )
+
+
+def read_preset(entry: Entry, schemas: Schemas) -> Preset:
+    """A preset from its document."""
+    # Most runs have no presets beyond those that a schema of today fits.
+    from kservec.admission.llm.conversion import convert  # noqa: PLC0415
+
+    ref, document = entry.ref, entry.document
+    converted = convert(schemas.with_defaults(document.value, ref.api_version, ref.kind))
+    spec = converted.value.get("spec") or {}
+    return Preset(name=ref.name, namespace=ref.namespace, spec=spec, document=document, moved=converted.moved)
 
 
 def read_storage_container(entry: Entry, schemas: Schemas) -> StorageContainer:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kservec.core.platform import PlatformConfig, SectionText
+from kservec.core.golang.decoding import decode
+from kservec.core.platform import PlatformConfig
 from kservec.core.records import evolve
-from kservec.documents.secrets import texts
+from kservec.core.section_text import SectionText
+from kservec.documents.secrets import metadata_of, texts
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
@@ -50,11 +53,21 @@ def read_platform(config_maps: Iterable[Entry], facts: Iterable[Facts], absent: 
         knative_spans={e.ref.name: e.document.span(("data",)) for e in config_maps if is_knative(e)},
         absent=frozenset(absent),
     )
-    if kserve:
-        platform = evolve(platform, kserve_namespace=kserve[-1].ref.namespace)
+    if namespace := kserve_namespace(kserve):
+        platform = evolve(platform, kserve_namespace=namespace)
     for fact in facts:
         platform = with_facts(platform, fact)
     return platform
+
+
+def kserve_namespace(configs: Iterable[Entry]) -> str:
+    """KServe's namespace: that of the last configuration that names one; empty if none does."""
+    return next((entry.ref.namespace for entry in reversed([*configs]) if names_namespace(entry)), "")
+
+
+def names_namespace(entry: Entry) -> bool:
+    """Whether a document says which namespace it belongs to; a patch or a template often does not."""
+    return bool(metadata_of(entry.document.value).get("namespace"))
 
 
 def is_knative(entry: Entry) -> bool:
@@ -82,13 +95,14 @@ def with_facts(platform: PlatformConfig, facts: Facts) -> PlatformConfig:
     sections = dict(platform.texts)
     for key, fields in model.inference_service_config.items():
         at = ("inferenceServiceConfig", key)
-        sections[key] = SectionText(overlaid(sections.get(key), fields), facts.document, key, at)
+        sections[key] = overlaid(sections.get(key), SectionText(json.dumps(fields), facts.document, key, at))
     knative, spans = dict(platform.knative), dict(platform.knative_spans)
     for name in type(model.knative).model_fields:
         if settings := getattr(model.knative, name):
             config = f"config-{name}"
             knative[config] = settings if name == "domain" else {**knative.get(config, {}), **settings}
             spans[config] = facts.document.span(("knative", name))
+    issuer = model.certificates.issuer
     return evolve(
         platform,
         texts=sections,
@@ -97,17 +111,19 @@ def with_facts(platform: PlatformConfig, facts: Facts) -> PlatformConfig:
         absent=platform.absent | frozenset(model.absent),
         cluster_domain=model.cluster_domain or platform.cluster_domain,
         kubernetes_version=(model.kubernetes_version or platform.kubernetes_version).removeprefix("v"),
+        certificate_issuer=issuer.model_dump() if issuer is not None else platform.certificate_issuer,
     )
 
 
-def overlaid(base: SectionText | None, fields: Mapping[str, Json]) -> str:
-    """The JSON text of a section with fields laid over it. A section that is no JSON stays as it is, to be reported."""
+def overlaid(base: SectionText | None, over: SectionText) -> SectionText:
+    """A section with settings laid over it. A section that is no JSON stays as it is, to be reported."""
     if base is None:
-        return json.dumps(fields)
+        return over
     try:
-        return json.dumps(laid_over(json.loads(base.text), fields))
+        merged = laid_over(decode(base.text), decode(over.text))
     except ValueError:
-        return base.text
+        return base
+    return replace(over, text=json.dumps(merged), below=base)
 
 
 def laid_over(base: Json, over: Json) -> Json:

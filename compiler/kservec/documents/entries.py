@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.records import evolve
+from kservec.core.schemas.faults import REQUIRED
 from kservec.core.schemas.schema import UNKNOWN_KIND
 from kservec.core.spelling import closest
+from kservec.core.text.document import Document
 
 if TYPE_CHECKING:
     from kservec.core.schemas.schema import Schemas
-    from kservec.core.text.source import Document
 
 KSERVE_GROUP = "serving.kserve.io"
 OWN_GROUP = "kservec.dev"
@@ -29,6 +30,7 @@ DEFAULT_NAMESPACE = "default"
 READ_KINDS = {
     "": ("ConfigMap", "Namespace", "Secret", "ServiceAccount"),
     "bitnami.com": ("SealedSecret",),
+    "cert-manager.io": ("Certificate",),
     "external-secrets.io": ("ExternalSecret",),
     "gateway.networking.k8s.io": ("Gateway",),
 }
@@ -104,15 +106,26 @@ def checked(entries: Iterable[Entry], schemas: Schemas) -> tuple[list[Entry], li
     """The entries that can be used, and what is wrong with the structure of the others.
 
     Built-in documents are trusted. Platform folders hold all sorts of files, so there only kinds that are read count.
+    What a broken document would have replaced is left out with it, lest services be judged by that.
     """
     usable: list[Entry] = []
     found: list[Diagnostic] = []
+    broken: dict[tuple[str, str, str, str], Rank] = {}
     for entry in entries:
         faults = structure_faults(entry, schemas)
         found += faults
-        if not faults and entry.ref.kind and (entry.ref.name or entry.ref.group == OWN_GROUP):
+        if faults and not is_readable(entry):
+            broken[entry.identity] = entry.rank
+        elif entry.ref.kind and (entry.ref.name or entry.ref.group == OWN_GROUP):
             usable.append(entry)
+    if broken:
+        usable = [entry for entry in usable if entry.rank >= broken.get(entry.identity, entry.rank)]
     return usable, found
+
+
+def is_readable(entry: Entry) -> bool:
+    """Whether a faulty document is used as far as it goes: so much rests on KServe's configuration."""
+    return entry.ref.kind == "ConfigMap" and isinstance(entry.document.value.get("data"), dict)
 
 
 def structure_faults(entry: Entry, schemas: Schemas) -> Sequence[Diagnostic]:
@@ -123,10 +136,45 @@ def structure_faults(entry: Entry, schemas: Schemas) -> Sequence[Diagnostic]:
     if ref.group == OWN_GROUP:
         return own_kind_faults(entry)
     if is_read(ref, schemas):
-        return [] if is_preset(entry) else [named(d, ref) for d in schemas.check(document)]
+        if is_preset(entry):
+            return ()
+        return [named(d, ref) for d in (*schemas.check(document), *missing_spec(entry, schemas))]
     if entry.rank is Rank.INPUT and not (ref.api_version and ref.kind):
         return schemas.check(document)
-    return ()
+    return misspelt_kind(entry)
+
+
+def missing_spec(entry: Entry, schemas: Schemas) -> tuple[Diagnostic, ...]:
+    """The error about an object of KServe's without `spec`, where a spec must have something in it.
+
+    The published definitions demand fields of a spec, and forget to demand the spec.
+    """
+    value, ref = entry.document.value, entry.ref
+    if "spec" in value or not entry.is_kserve or not schemas.knows(ref.api_version, ref.kind):
+        return ()
+    if not schemas.check(Document(entry.document.file, {**value, "spec": {}})):
+        return ()
+    message = f"{ref} has no spec"
+    span = entry.document.span(("metadata", "name"))
+    return (Diagnostic(code=REQUIRED, message=message, span=span, label="spec is required here", help="add spec"),)
+
+
+def misspelt_kind(entry: Entry) -> tuple[Diagnostic, ...]:
+    """The error about a kind of Kubernetes' core that does not exist and is nearly one that is read: `Secrets`."""
+    ref = entry.ref
+    meant = closest(ref.kind, READ_KINDS[""]) if ref.api_version == "v1" and ref.kind else None
+    if meant is None:
+        return ()
+    return (
+        Diagnostic(
+            code=UNKNOWN_KIND,
+            message=f"unknown kind {ref.kind} in {ref.api_version}",
+            span=entry.document.span(("kind",)),
+            label="unknown kind",
+            help=f"did you mean {meant}?",
+            subject=ref._replace(kind=meant, namespace=ref.namespace or DEFAULT_NAMESPACE) if ref.name else None,
+        ),
+    )
 
 
 def is_read(ref: ObjectRef, schemas: Schemas) -> bool:

@@ -5,22 +5,26 @@ Knows where each kind has such maps. Which keys do something is `kservec.core.se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Diagnostic
+from kservec.core.serving.annotation_values import odd_values
 from kservec.core.serving.annotations import Kind, Place, odd_keys
+from kservec.core.unit import Mode
 from kservec.documents.secrets import mapping, metadata_of
+from kservec.spec.graph import InferenceGraph
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
     from kservec.core.platform import PlatformConfig
-    from kservec.core.tree import Path
+    from kservec.core.tree import Json, Path
     from kservec.core.unit import Unit
     from kservec.documents.entries import Entry
 
 ANNOTATIONS = ("metadata", "annotations")
 LABELS = ("metadata", "labels")
+MAX_SCALE = "autoscaling.knative.dev/max-scale"
 RUNTIME_PLACES = ((ANNOTATIONS, Place.RUNTIME), (("spec", "annotations"), Place.RUNTIME_POD))
 PLACES: dict[str, tuple[tuple[tuple[str, str], Place], ...]] = {
     "ClusterServingRuntime": RUNTIME_PLACES,
@@ -34,7 +38,7 @@ PLACES: dict[str, tuple[tuple[tuple[str, str], Place], ...]] = {
 class Metadata(NamedTuple):
     """One map of annotations or labels in a service, and where it stands."""
 
-    keys: Iterable[str]
+    keys: Mapping[str, Json]
     kind: Kind
     place: Place
     path: Path
@@ -44,7 +48,23 @@ def odd_in_service(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]
     """Annotations and labels of an InferenceService that do nothing."""
     also = (platform.credentials.storage_secret_name_annotation,)
     for keys, kind, place, path in metadata_maps(unit):
-        for odd in odd_keys(keys, kind, place, unit.mode, also) if keys else ():
+        for odd in (*odd_keys(keys, kind, place, unit.mode, also), *odd_values(keys)) if keys else ():
+            span = unit.source.document.key_span((*path, odd.key))
+            yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=unit.ref)
+
+
+def odd_in_graph(unit: Unit) -> Iterator[Diagnostic]:
+    """Annotations and labels of an InferenceGraph that do nothing."""
+    written = metadata_of(unit.source.document.value)
+    for field, kind, path in (("annotations", Kind.ANNOTATION, ANNOTATIONS), ("labels", Kind.LABEL, LABELS)):
+        keys = written.get(field) or {}
+        for odd in (*odd_keys(keys, kind, Place.GRAPH, unit.mode), *odd_values(keys)):
+            if (
+                odd.key == MAX_SCALE
+                and unit.mode is Mode.KNATIVE
+                and not unit.spec_as(InferenceGraph).spec.max_replicas
+            ):
+                continue  # the annotations of graphs are not filtered, so this one counts
             span = unit.source.document.key_span((*path, odd.key))
             yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=unit.ref)
 
@@ -52,8 +72,8 @@ def odd_in_service(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]
 def metadata_maps(unit: Unit) -> Iterator[Metadata]:
     """The maps of a service that users write annotations and labels into."""
     written = metadata_of(unit.source.document.value)
-    yield Metadata(written.get("annotations") or (), Kind.ANNOTATION, Place.SERVICE, ANNOTATIONS)
-    yield Metadata(written.get("labels") or (), Kind.LABEL, Place.SERVICE, LABELS)
+    yield Metadata(written.get("annotations") or {}, Kind.ANNOTATION, Place.SERVICE, ANNOTATIONS)
+    yield Metadata(written.get("labels") or {}, Kind.LABEL, Place.SERVICE, LABELS)
     spec = unit.spec_as(InferenceService).spec
     for name in ("predictor", "transformer", "explainer"):
         component = getattr(spec, name)
@@ -67,6 +87,6 @@ def odd_in_others(entry: Entry) -> Iterator[Diagnostic]:
     """Annotations of a runtime, Secret or ServiceAccount that do nothing."""
     for path, place in PLACES.get(entry.ref.kind, ()):
         keys = mapping(mapping(entry.document.value.get(path[0])).get(path[1]))
-        for odd in odd_keys(keys, Kind.ANNOTATION, place, None):
+        for odd in (*odd_keys(keys, Kind.ANNOTATION, place, None), *odd_values(keys)):
             span = entry.document.key_span((*path, odd.key))
             yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=entry.ref)

@@ -29,6 +29,20 @@ CODES = {
 }
 """pydantic's kind of error -> ours; all others are about types."""
 
+LIST = "a list"
+DUE = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "int_type": "a whole number",
+    "is_instance_of": LIST,
+    "list_type": LIST,
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "sequence_str": LIST,
+    "string_type": "a string",
+}
+"""pydantic's kind of error -> what is due; lists are the only types of ours that it tells by their class."""
+
 
 class Spot(NamedTuple):
     """Where a value stands: its object, the document, and the path inside it."""
@@ -69,6 +83,8 @@ def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Itera
             message, hint = f"unknown field {shown}", f"did you mean {near}?" if near else ""
         elif code is REQUIRED:
             message, hint = f"{shown} is missing", f"add {name}"
+        elif (due := DUE.get(problem["type"])) is not None:
+            message, hint = f"{shown} must be {due}", "write a list item, with a dash in front" if due == LIST else ""
         else:
             message, hint = f"{shown}: {problem['msg'][:1].lower()}{problem['msg'][1:]}", ""
         span = spot.span(path, at_key=code is UNKNOWN_FIELD)

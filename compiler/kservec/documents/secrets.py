@@ -1,13 +1,13 @@
 """Secrets by shape: which keys a Secret has or will have, and the few plain settings that KServe copies out of it.
 
-Reads Secrets, ExternalSecrets and SealedSecrets. Of values, only those of the plain settings that it is told of and the
-`ENTRY_FIELDS` of storage entries leave this module; everything else is dropped where it is decoded.
+Reads Secrets, ExternalSecrets, SealedSecrets and cert-manager's Certificates. Of values, only those of the plain
+settings that it is told of and the `ENTRY_FIELDS` of storage entries leave this module; everything else is dropped
+where it is decoded.
 """
 
 from __future__ import annotations
 
 import binascii
-import json
 import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.cluster import ENTRY_FIELDS, Secret
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.golang.decoding import decode
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Span
@@ -34,6 +35,7 @@ PASSWORD = Code(
     "KServe copies some settings of a Secret, such as the endpoint, into pods as plain text. A user and password in "
     "front of the host would be written down with it.",
 )
+CERTIFICATE_KEYS = ("tls.crt", "tls.key", "ca.crt")
 KEYS_UNKNOWN = Code(
     "secret/keys-unknown",
     Severity.NOTE,
@@ -140,6 +142,17 @@ def of_external_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
     return content, [] if complete else [unknown_keys(entry)]
 
 
+def of_certificate(entry: Entry) -> tuple[Content, list[Diagnostic]]:
+    """What a Certificate of cert-manager will create: a key pair, and the certificate of whoever signed it.
+
+    cert-manager: pkg/apis/certmanager/v1/types_certificate.go
+    """
+    spec = mapping(entry.document.value.get("spec"))
+    annotations = texts(mapping(spec.get("secretTemplate")).get("annotations"))
+    name = texts(spec).get("secretName") or entry.ref.name
+    return Content(name, annotations, dict.fromkeys(CERTIFICATE_KEYS)), []
+
+
 def unknown_keys(entry: Entry) -> Diagnostic:
     """The note that not all keys of a Secret can be seen."""
     return Diagnostic(
@@ -151,7 +164,12 @@ def unknown_keys(entry: Entry) -> Diagnostic:
     )
 
 
-READERS = {"Secret": of_secret, "SealedSecret": of_sealed_secret, "ExternalSecret": of_external_secret}
+READERS = {
+    "Secret": of_secret,
+    "SealedSecret": of_sealed_secret,
+    "ExternalSecret": of_external_secret,
+    "Certificate": of_certificate,
+}
 """Kind -> what reads its content."""
 
 
@@ -177,7 +195,7 @@ def json_texts(text: str) -> dict[str, str] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        fields = json.loads(text)
+        fields = decode(text)
     except ValueError:
         return None
     fields = {name: "" if value is None else value for name, value in fields.items()}

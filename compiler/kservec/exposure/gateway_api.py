@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, ObjectRef, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent
 from kservec.core.names import SERVICE_PORT, predictor_name
@@ -17,13 +17,13 @@ from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.routing.domains import (
     SECTION,
     additional_hosts,
-    is_cluster_local,
     service_host,
     service_path,
     service_url,
+    stays_inside,
 )
 from kservec.core.routing.objects import Metadata, route_metadata, service_object
-from kservec.core.routing.services import entry_component, is_grpc
+from kservec.core.routing.services import entry_address, entry_component, is_grpc
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role, finding
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.bundle import Manifest
-    from kservec.core.env import Env
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 
@@ -164,7 +164,7 @@ def selects(unit: Unit, env: Env) -> bool:
     """Whether the platform routes by the Gateway API and the service is to be reached from outside."""
     platform = env.platform
     by_gateway = unit.mode is Mode.STANDARD and platform.ingress.enable_gateway_api
-    return by_gateway and not is_cluster_local(unit, platform)
+    return by_gateway and not stays_inside(unit, platform)
 
 
 def render(unit: Unit, env: Env) -> Exposed:
@@ -241,8 +241,9 @@ def undeclared_gateway(env: Env) -> tuple[Diagnostic, ...]:
         Diagnostic(
             code=GATEWAY_UNDECLARED,
             message=f"no document declares the Gateway {namespace}/{name} that kserveIngressGateway names",
-            span=section.span if section else None,
+            span=section.setting("kserveIngressGateway") if section else None,
             help="add the Gateway to the platform's documents, or list it in the Cluster document",
+            rests_on=(Needed("Gateway", namespace, name),),
         ),
     )
 
@@ -257,5 +258,6 @@ STYLE = Style(
     selects=selects,
     render=render,
     url=url,
+    address=entry_address,
     traits=frozenset({StyleTrait.WEIGHTS, StyleTrait.PATHS, StyleTrait.GRPC, StyleTrait.TIMEOUTS}),
 )

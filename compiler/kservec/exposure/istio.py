@@ -18,7 +18,7 @@ from kservec.core.records import record
 from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.routing.domains import DEFAULT_SCHEME, additional_hosts, request_path, service_path
 from kservec.core.routing.objects import Metadata, service_object, unit_metadata
-from kservec.core.routing.services import entry_component
+from kservec.core.routing.services import INSIDE_SCHEME, entry_address, entry_component
 from kservec.core.serving.metadata import passed_on
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Unit
     from kservec.spec.configuration import Ingress
@@ -117,9 +117,9 @@ def inside_host(name: str, unit: Unit, platform: PlatformConfig) -> str:
 
 
 def selects(unit: Unit, env: Env) -> bool:
-    """Every service in Knative mode."""
+    """Every service in Knative mode that has a name of its own beside those of its components."""
     del env
-    return unit.mode is Mode.KNATIVE
+    return unit.mode is Mode.KNATIVE and unit.routed
 
 
 def render(unit: Unit, env: Env) -> Exposed:
@@ -208,6 +208,13 @@ def path_routes(routes: Routes) -> Iterator[Json]:
     yield routes.route(entry_component(routes.unit).name, matches, {"uri": "/"})
 
 
+def address(unit: Unit, env: Env) -> str:
+    """The URL inside the cluster: that of the service's own name, if it has one. KServe: getHostBasedServiceUrl."""
+    if env.platform.ingress.disable_istio_virtual_host:
+        return entry_address(unit, env)
+    return f"{INSIDE_SCHEME}://{inside_host(unit.name, unit, env.platform)}"
+
+
 def url(unit: Unit, env: Env) -> str:
     """The URL that KServe writes into the status. KServe: getServiceUrl."""
     platform, ingress = env.platform, env.platform.ingress
@@ -224,6 +231,7 @@ STYLE = Style(
     selects=selects,
     render=render,
     url=url,
+    address=address,
     traits=frozenset({StyleTrait.WEIGHTS, StyleTrait.PATHS, StyleTrait.GRPC, StyleTrait.TIMEOUTS}),
 )
 """Weights and timeouts are honoured below the route: a Knative service has both."""

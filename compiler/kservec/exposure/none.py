@@ -8,18 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.registry import Exposed, Style
-from kservec.core.routing.domains import is_cluster_local, service_host
+from kservec.core.routing.domains import service_host, stays_inside
 from kservec.core.routing.services import entry_address
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.unit import Unit
 
 
 def selects(unit: Unit, env: Env) -> bool:
-    """Whether label, domain or configuration keep the service inside."""
-    return unit.mode is Mode.STANDARD and is_cluster_local(unit, env.platform)
+    """Whether kind, label, domain or configuration keep the unit inside."""
+    return unit.mode is Mode.STANDARD and stays_inside(unit, env.platform)
 
 
 def render(unit: Unit, env: Env) -> Exposed:
@@ -28,9 +28,4 @@ def render(unit: Unit, env: Env) -> Exposed:
     return Exposed()
 
 
-def url(unit: Unit, env: Env) -> str:
-    """The address of the transformer or predictor inside the cluster."""
-    return entry_address(unit, env.platform.cluster_domain)
-
-
-STYLE = Style(name="none", selects=selects, render=render, url=url)
+STYLE = Style(name="none", selects=selects, render=render, url=entry_address, address=entry_address)

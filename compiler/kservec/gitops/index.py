@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.golang.decoding import decode
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -42,7 +44,7 @@ def read_index(text: str) -> dict[str, tuple[Entry, ...]]:
     entries: dict[str, tuple[Entry, ...]] = {}
     for line in text.splitlines():
         try:
-            pair = json.loads(f"{{{line.strip().rstrip(',')}}}")
+            pair = decode(f"{{{line.strip().rstrip(',')}}}")
         except ValueError:
             continue
         for path, fields in pair.items():

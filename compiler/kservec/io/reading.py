@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.gitops.index import read_index
 from kservec.gitops.layout import INDEX
 
@@ -19,19 +20,47 @@ SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 
+UNREADABLE = Code(
+    "input/unreadable",
+    Severity.ERROR,
+    "an entry of a folder that cannot be read",
+    "A file of an input folder cannot be opened, a folder in it cannot be listed, or a link leads nowhere or in a "
+    "circle. What it should hold is unknown, so nothing is written.",
+)
+NOT_A_FILE = Code(
+    "input/not-a-file",
+    Severity.WARNING,
+    "an entry of a folder that is named like a file and is none",
+    "Pipes, sockets and devices in input folders are passed over: reading them might never end. Name one on the "
+    "command line to read it.",
+)
+NOT_FOLLOWED = Code(
+    "input/link-not-followed",
+    Severity.NOTE,
+    "a link to a folder, which is not followed",
+    "Input folders are searched without following links to other folders, as kubectl does. Name the folder on the "
+    "command line to read it.",
+)
+
 
 class File(NamedTuple):
-    """A file of the input: its name as diagnostics show it, and its content."""
+    """A file of the input: its name as diagnostics show it, and its content; or why it has none, as a finding."""
 
     name: str
     content: bytes
+    finding: Diagnostic | None = None
+
+    @property
+    def has_to_be_read(self) -> bool:
+        """Whether it has content, or ought to have."""
+        return self.finding is None or self.finding.is_error
 
 
 def read_files(paths: Sequence[str], max_bytes: int) -> tuple[File, ...]:
     """Files, folders (the YAML and JSON files below them) and standard input, each once.
 
-    Of folders, what is hidden is left out, and so are trees that kservec wrote. A file that is larger than `max_bytes`
-    is cut just past it: enough for the parser to refuse it.
+    Of folders, what is hidden is left out, and so are trees that kservec wrote; what cannot be read there has a finding
+    instead of content. A file that is larger than `max_bytes` is cut just past it: enough for the parser to refuse it.
 
     Raises:
         OSError: a path does not exist or cannot be read, a folder holds nothing to read, or standard input is named
@@ -58,7 +87,7 @@ def read_tree(folder: Path, holding: bytes, max_bytes: int) -> tuple[File, ...]:
     """
     listed = read_index((folder / INDEX).read_text(encoding="utf-8", errors="replace"))
     paths = [folder / name for name in sorted(listed) if (folder / name).is_file()]
-    files = (File(shown_name(path), read_file(path, max_bytes, regular=True)) for path in paths)
+    files = (File(shown_name(path), read_file(path, max_bytes)) for path in paths)
     return tuple(file for file in files if holding in file.content)
 
 
@@ -68,26 +97,52 @@ def add_files(path: Path, max_bytes: int, found: dict[str, File]) -> None:
     Raises:
         OSError: as `read_files`.
     """
-    is_folder = path.is_dir()
-    files = list(files_below(path)) if is_folder else [path]
-    if not files:
+    if not path.is_dir():
+        found.setdefault(os.path.realpath(path), File(shown_name(path), read_file(path, max_bytes)))
+        return
+    os.scandir(path).close()
+    something = False
+    for entry in entries_below(path):
+        identity = os.path.realpath(entry) if isinstance(entry, Path) else entry.message
+        if identity not in found:
+            found[identity] = read_entry(entry, max_bytes)
+        something |= found[identity].has_to_be_read
+    if not something:
         reason = "it is a tree that kservec wrote" if (path / INDEX).exists() else "no YAML or JSON file in this folder"
         raise OSError(errno.ENOENT, reason, str(path))
-    for file in files:
-        identity = os.path.realpath(file)
-        if identity not in found:
-            content = read_file(file, max_bytes, regular=is_folder)
-            found[identity] = File(shown_name(file), content)
 
 
-def read_file(path: Path, max_bytes: int, *, regular: bool) -> bytes:
-    """The content of a file; a pipe will do unless it has to be a `regular` one, as for those found in a folder.
+def read_entry(path: Path | Diagnostic, max_bytes: int) -> File:
+    """A file that was found in a folder, or a finding about it."""
+    if isinstance(path, Diagnostic):
+        return File(path.span.file if path.span is not None else "", b"", path)
+    name = shown_name(path)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return File(name, b"", Diagnostic(code=NOT_A_FILE, message=f"{name} is no file", span=Span(name)))
+        return File(name, read_file(path, max_bytes))
+    except OSError as error:
+        return File(name, b"", unreadable(error, path))
+
+
+def unreadable(error: OSError, path: Path) -> Diagnostic:
+    """The finding about an entry of a folder that cannot be read."""
+    name = shown_name(path)
+    if path.is_symlink() and error.errno in (errno.ENOENT, errno.ELOOP):
+        target = shown_name(Path(os.readlink(path)))
+        way = "leads back to itself" if error.errno == errno.ELOOP else "is not there"
+        message, remedy = f"{name} is a link to {target}, which {way}", "mend or remove the link"
+    else:
+        message, remedy = f"cannot read {name}: {error.strerror}", "make it readable, or move it out of the folder"
+    return Diagnostic(code=UNREADABLE, message=message, span=Span(name), help=remedy)
+
+
+def read_file(path: Path, max_bytes: int) -> bytes:
+    """The content of a file, or of a pipe.
 
     Raises:
-        OSError: it cannot be read, or might never end.
+        OSError: it cannot be read.
     """
-    if regular and not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
     with path.open("rb") as file:
         return file.read(max_bytes + 1)
 
@@ -97,25 +152,21 @@ def shown_name(path: Path) -> str:
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def files_below(folder: Path) -> Iterator[Path]:
-    """The YAML and JSON files of a folder in the order of their names. Links to folders are not followed.
-
-    Raises:
-        OSError: a folder cannot be listed.
-    """
-    for current, folders, files in os.walk(folder, onerror=fail):
+def entries_below(folder: Path) -> Iterator[Path | Diagnostic]:
+    """The YAML and JSON files of a folder in the order of their names, and findings about what is passed over."""
+    failed: list[OSError] = []
+    for current, folders, files in os.walk(folder, onerror=failed.append):
         if INDEX in files:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (not_followed(path) for name in folders if (path := Path(current, name)).is_symlink())
         wanted = sorted(name for name in files if name.endswith(SUFFIXES) and not name.startswith("."))
         yield from (Path(current, name) for name in wanted)
+    yield from (unreadable(error, Path(os.fsdecode(error.filename))) for error in failed)
 
 
-def fail(error: OSError) -> None:
-    """Make `os.walk` stop at a folder that it cannot list; left alone it would pass over it.
-
-    Raises:
-        OSError: the error.
-    """
-    raise error
+def not_followed(path: Path) -> Diagnostic:
+    """The note about a link to a folder."""
+    name = shown_name(path)
+    return Diagnostic(code=NOT_FOLLOWED, message=f"{name} is a link to a folder, and not followed", span=Span(name))

@@ -16,8 +16,8 @@ from kservec.core.unit import Mode, Role, Step
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.unit import Component, Unit
 
 

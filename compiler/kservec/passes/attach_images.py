@@ -19,7 +19,7 @@ from kservec.core.unit import Step
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Tree
     from kservec.core.unit import Component, Unit
 

@@ -27,8 +27,7 @@ from kservec.core.unit import Mode, Step, finding
 if TYPE_CHECKING:
     from kservec.core.catalog import StorageContainer
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
-    from kservec.core.registry import Scheme
+    from kservec.core.registry import Env, Scheme
     from kservec.core.tree import Tree
     from kservec.core.unit import Component, Unit
 

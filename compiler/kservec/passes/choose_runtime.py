@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kservec.core.records import evolve
 from kservec.core.serving.runtime_choice import ambiguities, with_labels, with_runtime
+from kservec.core.serving.runtime_leftovers import leftovers
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.unit import Unit
 
 
@@ -18,11 +19,12 @@ def choose_runtime(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing; the RuntimeIntent goes on to merge_pods with the runtime's defaults in its container
     Writes:  component.runtime, protocol; labels of the service and of every component
-    Reports: runtime/not-found, runtime/disabled, runtime/protocol, runtime/format, runtime/none-fits, runtime/ambiguous
+    Reports: runtime/not-found, runtime/disabled, runtime/protocol, runtime/format, runtime/none-fits,
+             runtime/ambiguous, runtime/field-without-effect
     KServe:  components/predictor.go, reconcileModel
     """
     served = [with_runtime(unit, c, env) for c in unit.components]
     added = {k: v for _, labels in served for k, v in labels.items() if unit.labels.get(k) != v}
     components = tuple(with_labels(c, added) for c, _ in served)
-    found = tuple(d for component, _ in served for d in ambiguities(unit, component, env))
+    found = tuple(d for c, _ in served for d in (*ambiguities(unit, c, env), *leftovers(unit, c)))
     return Step(evolve(unit, labels={**unit.labels, **added}, components=components), found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Severity
 from kservec.core.intents import ModelIntent
 from kservec.core.models.local_models import claim, volume
 from kservec.core.models.node_cache import cache_of, copy_for, is_within_reach
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.bundle import Manifest
-    from kservec.core.env import Env
     from kservec.core.models.local_models import LocalCache, NodeGroup
     from kservec.core.models.node_cache import NodeCopy
+    from kservec.core.registry import Env
     from kservec.core.unit import Component, Unit
 
 OUT_OF_REACH = Code(
@@ -61,7 +61,8 @@ def claim_copies(unit: Unit, env: Env) -> Step:
         group = env.cluster.node_groups.get(name)
         if group is None:
             message = f"{cache.ref} keeps the model on the nodes of LocalModelNodeGroup {name}, which is not declared"
-            found.append(finding(unit, GROUP_UNKNOWN, message, None, f"declare LocalModelNodeGroup {name}"))
+            unknown = finding(unit, GROUP_UNKNOWN, message, None, f"declare LocalModelNodeGroup {name}")
+            found.append(evolve(unknown, rests_on=(Needed("LocalModelNodeGroup", "", name),)))
         else:
             found += binding_faults(group)
             bundle = bundle.add(*serving_volume(unit.namespace, cache, group))

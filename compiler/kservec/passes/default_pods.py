@@ -11,7 +11,7 @@ from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, Step
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Tree
     from kservec.core.unit import Component, Unit
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
-    from kservec.core.registry import Style
+    from kservec.core.registry import Env, Style
     from kservec.core.tree import Path
     from kservec.core.unit import Component, Unit
 

@@ -11,7 +11,7 @@ from kservec.core.tree import Tree
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Unit
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Component, Unit
 
@@ -63,10 +63,11 @@ OVERWRITTEN = Code(
 )
 GENERATION = Code(
     "multi-node/generation",
-    Severity.NOTE,
+    Severity.WARNING,
     "the generation of a service of several nodes is taken to be 1",
     "The head and the workers of one version find each other by metadata.generation, which the API server counts. "
-    "Without it in the file all versions share their names, and while one rolls out its workers may join the old head.",
+    "Without it in the file all versions share their names, and while one rolls out its workers may join the old head. "
+    "With --revision-names hash a version is named after its content instead.",
 )
 BY = "plan_parallelism"
 PLANNED = Origin(Layer.KSERVE_DEFAULT, BY)
@@ -256,9 +257,10 @@ def filled(node: Node, variables: Iterable[Variable], gpus: int, env: Env) -> Tr
 def remarks(spread: Spread, done: Component, plan: Parallelism) -> Iterator[Diagnostic]:
     """Notes and warnings about a planned predictor."""
     unit, component = spread.unit, spread.component
-    if unit.spec.metadata.generation is None:
+    if unit.spec.metadata.generation is None and not spread.env.names_revisions:
         message = f"{component.name} has no metadata.generation, which is taken to be 1"
-        yield finding(unit, GENERATION, message, spread.intent.origin.span(), "raise it with every change of the spec")
+        hint = "build with --revision-names hash, or raise it with every change of the spec"
+        yield finding(unit, GENERATION, message, spread.intent.origin.span(), hint)
     heads = component.extension.min_replicas or 0
     if plan.workers and heads > 1:
         message = f"{component.name} gets {heads} heads, and workers for one"

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.bundle import Bundle
-    from kservec.core.env import Env
     from kservec.core.models.local_models import NodeGroup
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.unit import Unit
 
 SECTION = "localModel"
@@ -83,7 +83,8 @@ def job_namespace(platform: PlatformConfig) -> str:
     if SECTION not in platform.texts:
         raise Reject(missing_section(platform, SECTION))
     if not platform.local_model.job_namespace:
-        raise Reject(platform.broken(SECTION, "jobNamespace is missing, so nothing says where models are downloaded"))
+        reason = "jobNamespace is missing, so nothing says where models are downloaded"
+        raise Reject(platform.broken(SECTION, reason, "jobNamespace"))
     return platform.local_model.job_namespace
 
 

@@ -10,7 +10,7 @@ from kservec.core.unit import Step
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.unit import Unit
 
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
-    from kservec.core.registry import Scaled, Scaler
+    from kservec.core.registry import Env, Scaled, Scaler
     from kservec.core.unit import Component, Unit
 
 TAKEN_BACK = Origin(Layer.PASS, "scale")

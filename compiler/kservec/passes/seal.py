@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.bundle import Manifest
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.schemas.faults import Fault
     from kservec.core.unit import Unit
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.serving.canary import Canary
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit

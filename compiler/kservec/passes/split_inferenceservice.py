@@ -16,7 +16,7 @@ from kservec.core.unit import Component, Role, Step
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Path
     from kservec.core.unit import Unit
     from kservec.spec.inferenceservice import ComponentExtension, ExplainerSpec, TransformerSpec

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import Severity
+from kservec.core.diagnostics import NOT_SHOWN, Severity
 from kservec.core.records import record
 from kservec.report.words import NAMES, plural, printable
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1;36m"}
 BOLD, BLUE, RESET = "\x1b[1m", "\x1b[1;34m", "\x1b[0m"
 LONGEST_LINE = 140
+LONGEST_TEXT = 1000
 LEAD = 40
 """How much of a long line is shown before what is wrong in it."""
 CUT = "…"
@@ -73,7 +74,7 @@ def block(diagnostic: Diagnostic, page: Page) -> str:
     """One diagnostic with its excerpts."""
     severity = diagnostic.code.severity
     head = page.paint(COLOURS[severity], f"{NAMES[severity]}[{diagnostic.code.slug}]")
-    lines = [f"{head}{page.paint(BOLD, f': {printable(diagnostic.message)}')}"]
+    lines = [f"{head}{page.paint(BOLD, f': {printable(clipped(diagnostic.message))}')}"]
     gutter = max((len(str(s.line)) for s in diagnostic.spans), default=1)
     if diagnostic.span is not None:
         lines += excerpt(diagnostic.span, diagnostic.label, COLOURS[severity], page, gutter)
@@ -81,13 +82,22 @@ def block(diagnostic: Diagnostic, page: Page) -> str:
         lines += excerpt(span, text, BLUE, page, gutter)
     lead = f"{' ' * gutter} {page.paint(BLUE, '=')} {page.paint(BOLD, 'help')}: "
     for text in diagnostic.help.splitlines():
-        lines.append(f"{lead}{printable(text)}")
+        lines.append(f"{lead}{printable(clipped(text))}")
         lead = " " * (gutter + len(" = help: "))
     return "".join(f"{line}\n" for line in lines)
 
 
+def clipped(text: str) -> str:
+    """A text that is not too long to be read: of longer ones the beginning and the end."""
+    half = LONGEST_TEXT // 2
+    return text if len(text) <= LONGEST_TEXT else f"{text[:half]}{CUT}{text[-half:]}"
+
+
 def excerpt(span: Span, label: str, code: str, page: Page, gutter: int) -> list[str]:
-    """The place, and the line in the file with the stretch underlined; of a stretch of several lines the first."""
+    """The place, and the line in the file with the stretch underlined; of a stretch of several lines the first.
+
+    Nothing is underlined in a line that is not shown.
+    """
     margin, bar = " " * gutter, page.paint(BLUE, "|")
     place = f"{span.file}:{span.line}:{span.column}" if span.line else span.file
     lines = [f"{margin}{page.paint(BLUE, '-->')} {printable(place)}"]
@@ -95,9 +105,11 @@ def excerpt(span: Span, label: str, code: str, page: Page, gutter: int) -> list[
     text = page.line(span)
     if text is None:
         return [*lines, f"{margin} {bar} {page.paint(code, label)}"] if label else lines
+    number = page.paint(BLUE, str(span.line).rjust(gutter))
+    if text == NOT_SHOWN:
+        return [*lines, f"{margin} {bar}", f"{number} {bar} {text}" + (f": {page.paint(code, label)}" if label else "")]
     shown = shortened(underlined(span, text))
     before, carets = cells(shown.text[: shown.start]), "^" * max(1, cells(shown.text[shown.start : shown.end]))
-    number = page.paint(BLUE, str(span.line).rjust(gutter))
     pointer = page.paint(code, f"{carets} {label}".rstrip())
     body = f"{number} {bar} {shown.text}".rstrip()
     return [*lines, f"{margin} {bar}", body, f"{margin} {bar} {' ' * before}{pointer}"]

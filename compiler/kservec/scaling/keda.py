@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
     from kservec.core.intents import ScaleIntent
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
     from kservec.spec.inferenceservice import AutoScaling, MetricsSpec, MetricTarget

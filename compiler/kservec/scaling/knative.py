@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.effects import without_effect
-from kservec.core.knative.annotations import INITIAL_SCALE, OWN_CLASSES, SCALING, refused_initial_scale
+from kservec.core.knative.annotations import (
+    INITIAL_SCALES,
+    MAX_SCALE,
+    OWN_CLASSES,
+    SCALING,
+    refused_initial_scale,
+    written,
+)
 from kservec.core.registry import Scaled, Scaler
+from kservec.core.serving.annotations import KEY_WITHOUT_EFFECT
 from kservec.core.serving.replicas import DEFAULT_MIN, scale_settings
 from kservec.core.unit import Mode, finding
 
@@ -18,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
     from kservec.core.intents import ScaleIntent
+    from kservec.core.registry import Env
     from kservec.core.unit import Component, Unit
 
 CLASS = f"{SCALING}class"
@@ -46,15 +54,16 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
         annotations[f"{SCALING}target"] = str(intent.target)
     if intent.metric is not None:
         annotations[f"{SCALING}metric"] = intent.metric
-    reason = refused_initial_scale(component.annotation(INITIAL_SCALE), env.platform)
+    initial = written(component.annotations.value, INITIAL_SCALES)
+    reason = refused_initial_scale(component.annotation(initial), env.platform)
     found = list(unused(unit, component, intent))
     if reason:
-        message = f"{INITIAL_SCALE} is left out: {reason}"
-        span = component.annotations.span((INITIAL_SCALE,))
+        message = f"{initial} is left out: {reason}"
+        span = component.annotations.span((initial,))
         found.append(finding(unit, INITIAL_SCALE_IGNORED, message, span or component.path, "correct or remove it"))
     return Scaled(
         pod_annotations=tuple(annotations.items()),
-        refused=(INITIAL_SCALE,) if reason else (),
+        refused=(initial,) if reason else (),
         diagnostics=tuple(found),
     )
 
@@ -65,6 +74,10 @@ def unused(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Di
         if name == "autoScaling":
             hint = "set scaleMetric and scaleTarget, or use Standard mode"
             yield without_effect(unit, path, "Knative scales by scaleMetric and scaleTarget alone", hint)
+    former = MAX_SCALE[1]
+    if intent.max_replicas and component.annotation(former) is not None:
+        message = f"annotation {former} has no effect beside maxReplicas"
+        yield finding(unit, KEY_WITHOUT_EFFECT, message, component.annotations.span((former,)), "remove it")
 
 
 SCALER = Scaler(name="knative", modes=frozenset({Mode.KNATIVE}), render=render, default=True)

@@ -10,8 +10,8 @@ from kservec.core.serving.replicas import scale_settings
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
     from kservec.core.intents import ScaleIntent
+    from kservec.core.registry import Env
     from kservec.core.unit import Component, Unit
 
 REASON = "without an autoscaler the number of replicas is minReplicas"

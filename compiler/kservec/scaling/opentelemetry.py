@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity
 from kservec.core.names import PROMETHEUS_PORT
-from kservec.core.quantity import canonical
+from kservec.core.quantity import canonical, misfit
 from kservec.core.registry import Companion, Scaled
 from kservec.core.routing.objects import Metadata, service_object
 from kservec.core.tree import Layer, Origin, Tree
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
     from kservec.core.intents import ScaleIntent
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Path
     from kservec.core.unit import Component, Unit
 
@@ -129,10 +129,10 @@ def resources_of(platform: PlatformConfig, settings: OpenTelemetryCollector) -> 
     for field, resource in RESOURCES:
         text: str = getattr(settings.resource, f"{resource}_{field.removesuffix('s')}")
         if text:
-            try:
-                found.setdefault(field, {})[resource] = canonical(text)
-            except ValueError:
-                raise Reject(platform.broken(SECTION, f"{text!r} is no quantity")) from None
+            if reason := misfit(text):
+                setting = f"{resource}{field.removesuffix('s').capitalize()}"
+                raise Reject(platform.broken(SECTION, f"resource.{setting} {reason}", "resource", setting))
+            found.setdefault(field, {})[resource] = canonical(text)
     return found
 
 

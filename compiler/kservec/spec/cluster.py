@@ -69,6 +69,20 @@ class Knative(Part):
     network: Mapping[str, str] = Field(default_factory=dict)
 
 
+class Issuer(Part):
+    """An issuer of cert-manager."""
+
+    name: str = Field(min_length=1)
+    kind: str = "Issuer"
+    group: str = "cert-manager.io"
+
+
+class Certificates(Part):
+    """Who issues the certificates of LLM servers; without an issuer they are self-signed."""
+
+    issuer: Issuer | None = None
+
+
 class Cluster(Part):
     """The whole document. `inference_service_config` lays single fields over sections of KServe's configuration."""
 
@@ -85,3 +99,4 @@ class Cluster(Part):
     service_accounts: Sequence[AssumedServiceAccount] = ()
     gateways: Sequence[Assumed] = ()
     config_maps: Sequence[AssumedConfigMap] = ()
+    certificates: Certificates = Field(default_factory=Certificates)

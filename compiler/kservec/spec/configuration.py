@@ -6,21 +6,33 @@ KServe: pkg/apis/serving/v1beta1/configmap.go, pkg/types/config.go, pkg/credenti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import ClassVar, TypeVar
 
-from kservec.spec.base import Json, Model, camel_case
+from kservec.spec.base import EMPTY, Json, Model, camel_case
 
 S = TypeVar("S", bound="Section")
 
+LISTS = "Mapping[str, Sequence[str]]"
 KINDS: Mapping[str, tuple[type, str]] = {
     "str": (str, "a text"),
     "bool": (bool, "true or false"),
     "int": (int, "a whole number"),
     "Mapping[str, str]": (dict, "a map of texts"),
     "Sequence[str]": (list, "a list of texts"),
+    LISTS: (dict, "a map of lists of texts"),
 }
 """The type of a field as it is written -> what JSON must hold, and in words."""
+
+
+class SettingError(ValueError):
+    """A setting has another value than KServe takes. `keys` lead to it; the text names it."""
+
+    def __init__(self, reason: str, *keys: str) -> None:
+        super().__init__(f"{'.'.join(keys)}: {reason}" if keys else reason)
+        self.reason = reason
+        self.keys = keys
 
 
 class Section(Model):
@@ -39,19 +51,22 @@ class Section(Model):
         """The section in a JSON value.
 
         Raises:
-            ValueError: a value has another type than KServe takes.
+            SettingError: a value has another type than KServe takes.
         """
         if not isinstance(json, dict):
-            raise ValueError("no JSON object")  # noqa: TRY004 - malformed text and values of a wrong type are told alike
+            raise SettingError("no JSON object")
         section = cls.read(json)
         for name, field in cls.fields.items():
             value = json.get(field.key)
             if value is None:
                 continue
             if field.read is not None:
-                type(getattr(section, name)).checked(value)
+                try:
+                    type(field.read({})).checked(value)
+                except SettingError as error:
+                    raise SettingError(error.reason, camel_case(name), *error.keys) from None
             elif name in cls.choices and value not in cls.choices[name]:
-                raise ValueError(f"{camel_case(name)}: one of {', '.join(filter(None, cls.choices[name]))} is due")
+                raise SettingError(f"one of {', '.join(filter(None, cls.choices[name]))} is due", camel_case(name))
             else:
                 check(camel_case(name), value, field.kind.partition(" | ")[0])
         return section
@@ -61,12 +76,19 @@ def check(name: str, value: Json, kind: str) -> None:
     """Check the type of a field's value.
 
     Raises:
-        ValueError: it has another type.
+        SettingError: it has another type.
     """
     due, words = KINDS[kind]
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if type(value) is not due or not all(isinstance(item, str) for item in items):
-        raise ValueError(f"{name}: {words} is due")
+    if type(value) is not due or not all(isinstance(item, str) for item in items_of(value, kind)):
+        raise SettingError(f"{words} is due", name)
+
+
+def items_of(value: Json, kind: str) -> Iterable[Json]:
+    """The parts of a value that must be texts. A list that is null counts as empty."""
+    items: Iterable[Json] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if kind != LISTS:
+        return items
+    return chain.from_iterable(item if isinstance(item, list) else (None,) for item in items if item is not None)
 
 
 class ArtImage(Section):
@@ -117,6 +139,9 @@ class Ingress(Section):
     path_template: str = ""
     disable_ingress_creation: bool = False
     disable_http_route_timeout: bool = False
+    model_based_routing_header_name: str = "X-Gateway-Model-Name"
+    model_based_routing_mode: str = ""
+    enable_llm_inference_service_tls: bool = False
 
 
 class DefaultRollout(Section):
@@ -262,11 +287,35 @@ class Batcher(ContainerResources):
     max_latency: str = ""
 
 
+class Router(ContainerResources):
+    """`router`: the service that runs InferenceGraphs. `headers` has patterns of headers to hand on, as `propagate`."""
+
+    image_pull_policy: str = ""
+    headers: Mapping[str, Sequence[str]] = EMPTY
+    image_pull_secrets: Sequence[str] = ()
+
+
 class MetricsAggregator(Section):
     """`metricsAggregator`: the two switches are the texts "true" and "false"."""
 
     enable_metric_aggregation: str = ""
     enable_prometheus_scraping: str = ""
+
+
+class Prometheus(Section):
+    """Where KEDA asks for the replicas that the workload variant autoscaler wants."""
+
+    url: str = ""
+    tls_insecure_skip_verify: bool = False
+    auth_modes: str = ""
+    trigger_auth_name: str = ""
+    trigger_auth_kind: str = ""
+
+
+class VariantAutoscaling(Section):
+    """`autoscaling-wva-controller-config`: what LLMInferenceServices scaled by KEDA on WVA's wishes need."""
+
+    prometheus: Prometheus = Prometheus()
 
 
 class OpenTelemetryCollector(Section):

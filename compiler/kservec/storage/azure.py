@@ -13,7 +13,7 @@ from kservec.core.registry import Credential, Delivery, Grant, Scheme
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
 
 BLOB, FILE_SHARE = "blob.core.windows.net", "file.core.windows.net"
 STORAGE_KEY = "AZURE_STORAGE_ACCESS_KEY"

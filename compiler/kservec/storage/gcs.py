@@ -13,7 +13,7 @@ from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTra
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
 
 VOLUME, DIRECTORY = "user-gcp-sa", "/var/secrets/"
 

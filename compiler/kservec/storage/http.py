@@ -12,7 +12,7 @@ from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTra
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
 
 HOST, HEADERS = "https-host", "headers"
 

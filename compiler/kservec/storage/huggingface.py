@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable
-from kservec.core.registry import Credential, Delivery, Grant, Scheme
+from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
 
 TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -26,6 +26,7 @@ SCHEME = Scheme(
     name="hf",
     prefixes=("hf://",),
     delivery=Delivery.DOWNLOAD,
+    traits=frozenset((SchemeTrait.LLM, SchemeTrait.LORA)),
     download_env=(
         ("HF_HUB_ENABLE_HF_TRANSFER", "1"),
         ("HF_XET_HIGH_PERFORMANCE", "1"),

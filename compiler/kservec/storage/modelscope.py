@@ -12,7 +12,7 @@ from kservec.core.registry import Credential, Delivery, Grant, Scheme
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
 
 TOKEN = "MODELSCOPE_API_TOKEN"  # noqa: S105 - the name of a variable
 

@@ -16,7 +16,7 @@ from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
 from kservec.core.registry import Attached, Delivery, Placement, Scheme
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Tree
 
 MODE = "+fetch"

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.names import MODEL_PATH
+from kservec.core.pods.containers import find
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, parent_directory
 from kservec.core.registry import Attached, Delivery, Placement, Scheme
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Tree
     from kservec.spec.configuration import StorageInitializer
 
-VOLUME = "kserve-provision-location"
+VOLUME, MODELCAR = "kserve-provision-location", "modelcar"
 SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")
 
 USER_REPLACED = Code(
@@ -50,15 +51,16 @@ def attach(pod: Tree, placement: Placement, env: Env) -> Attached:
     pod = add_volume(pod, {"name": shared["name"], "emptyDir": {}}, origin)
     pod = add_mounts(pod, placement.targets, shared, origin, placement.subject)
     image = placement.uri.partition("://")[2]
-    pod = pod.append(("containers",), modelcar(image, suffix, shared, placement, config), origin)
-    pod = pod.append(("initContainers",), prefetch(image, suffix, config), origin)
+    if find(pod.value["containers"], f"{MODELCAR}{suffix}") is None:
+        pod = pod.append(("containers",), modelcar(image, suffix, shared, placement, config), origin)
+        pod = pod.append(("initContainers",), prefetch(image, suffix, config), origin)
     return Attached(pod.put(("shareProcessNamespace",), True, origin), tuple(diagnostics))
 
 
 def modelcar(image: str, suffix: str, shared: Json, placement: Placement, config: StorageInitializer) -> Json:
     """The container that holds the model and links to it from the shared directory."""
     made: dict[str, Json] = {
-        "name": f"modelcar{suffix}",
+        "name": f"{MODELCAR}{suffix}",
         "image": image,
         "args": ["sh", "-c", link_command(placement.mount_path)],
         "resources": resources(config),

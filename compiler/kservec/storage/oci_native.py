@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
-from kservec.core.registry import Attached, Delivery, Placement, Scheme
+from kservec.core.registry import Attached, Delivery, Placement, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Tree
 
 FIRST_WITH_SUB_PATH, FIRST_BY_DEFAULT = 33, 35
@@ -69,4 +69,10 @@ def minor_version(version: str) -> int | None:
     return int(digits) if digits.isdecimal() else None
 
 
-SCHEME = Scheme(name="oci+native", prefixes=("oci+native://",), delivery=Delivery.IMAGE, attach=attach)
+SCHEME = Scheme(
+    name="oci+native",
+    prefixes=("oci+native://",),
+    delivery=Delivery.IMAGE,
+    attach=attach,
+    traits=frozenset((SchemeTrait.LLM,)),
+)

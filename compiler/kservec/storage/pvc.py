@@ -9,7 +9,7 @@ from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
 from kservec.core.registry import Attached, Delivery, Placement, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Tree
 
 PREFIX = "pvc://"
@@ -33,7 +33,7 @@ def attach(pod: Tree, placement: Placement, env: Env) -> Attached:
     del env
     claim, _, path = placement.uri.removeprefix(PREFIX).partition("/")
     path = path.lstrip("/")
-    name = volume_name(placement.mount_path, VOLUME) if placement.several else VOLUME
+    name = placement.volume or (volume_name(placement.mount_path, VOLUME) if placement.several else VOLUME)
     wanted = mount(name, placement.mount_path, sub_path=path, read_only=placement.read_only)
     mounted = add_mounts(pod, placement.targets, wanted, placement.origin, placement.subject)
     if mounted is pod:
@@ -62,6 +62,6 @@ SCHEME = Scheme(
     name="pvc",
     prefixes=(PREFIX,),
     delivery=Delivery.MOUNT,
-    traits=frozenset((SchemeTrait.MULTI_NODE, SchemeTrait.NODE_CACHE)),
+    traits=frozenset((SchemeTrait.MULTI_NODE, SchemeTrait.NODE_CACHE, SchemeTrait.LLM, SchemeTrait.LORA)),
     attach=attach,
 )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.cluster import ServiceAccount
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.spec.configuration import S3Credentials
 
@@ -103,7 +103,16 @@ SCHEME = Scheme(
     name="s3",
     prefixes=("s3://",),
     delivery=Delivery.DOWNLOAD,
-    traits=frozenset((SchemeTrait.STORAGE_TYPE, SchemeTrait.BUCKET, SchemeTrait.PULLED)),
+    traits=frozenset(
+        (
+            SchemeTrait.STORAGE_TYPE,
+            SchemeTrait.BUCKET,
+            SchemeTrait.PULLED,
+            SchemeTrait.LLM,
+            SchemeTrait.LORA,
+            SchemeTrait.PRIVATE_AUTHORITY,
+        )
+    ),
 )
 CREDENTIAL = Credential(
     name="s3",

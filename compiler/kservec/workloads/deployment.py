@@ -18,7 +18,7 @@ from kservec.core.unit import Mode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Path, Source
     from kservec.core.unit import Component, Unit
     from kservec.spec.configuration import DefaultRollout

@@ -10,11 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Manifest, manifest
-from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Severity
 from kservec.core.intents import CanaryIntent
 from kservec.core.knative.claims import with_read_only_claims
 from kservec.core.knative.defaults import revision_defaults
-from kservec.core.knative.demands import DEFAULTS, DEMANDED, FEATURE_DISABLED, FEATURES, LIMIT_EXCEEDED, Demand, unmet
+from kservec.core.knative.demands import (
+    AUTOSCALER,
+    DEFAULTS,
+    DEMANDED,
+    FEATURE_DISABLED,
+    FEATURES,
+    INSTEAD,
+    LIMIT_EXCEEDED,
+    Demand,
+    unmet,
+)
 from kservec.core.knative.revisions import (
     API_VERSION,
     CANARY_OF_ITSELF,
@@ -36,7 +46,7 @@ from kservec.core.unit import Mode, finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Component, Unit
 
@@ -89,21 +99,23 @@ def render(unit: Unit, component: Component, env: Env) -> Deployed:
     pod = revision_defaults(body.sub(*TEMPLATE, "spec"), knative.get(DEFAULTS, {}))
     pod = with_read_only_claims(pod, knative.get(FEATURES))
     body = body.graft((*TEMPLATE, "spec"), secured(pod, knative.get(FEATURES, {})))
-    tagged = component.annotation(TAG_ROUTING) == "true"
+    tagged = unit.routed and component.annotation(TAG_ROUTING) == "true"
     origin = MADE if canary is None else canary.origin
     body = body.put(("spec", "traffic"), traffic(canary, stable, tagged=tagged), origin)
     made = made._replace(body=with_name(body, component, env))
     if stable:
         found += (canary_warning(unit, component, made, stable),)
-    return Deployed((made,), (*found, *demand_findings(made, unit, env)))
+    return Deployed((made,), (*found, *demand_findings(made, unit, component, env)))
 
 
 def with_metadata(body: Tree, component: Component, env: Env) -> Tree:
     """The service with labels and annotations on it and on its revisions."""
     kept_back = disallowed_labels(env.platform)
     at = (*TEMPLATE, "metadata")
-    body = body.graft(("metadata", "labels"), component.labels).graft((*at, "labels"), component.labels)
-    for key in kept_back:
+    labels, of_pods = component.labels, component.pod_labels
+    body = body.graft(("metadata", "labels"), labels) if labels.value else body
+    body = body.graft((*at, "labels"), labels if of_pods is None else of_pods)
+    for key in kept_back if of_pods is None else ():
         body = body.without((*at, "labels", key), MADE)
     own = component.annotations
     for key in own.value:
@@ -169,23 +181,24 @@ def canary_warning(unit: Unit, component: Component, made: Manifest, stable: str
     return finding(unit, CANARY_RUNS, message, at, "end the canary in time")
 
 
-def demand_findings(made: Manifest, unit: Unit, env: Env) -> Iterator[Diagnostic]:
+def demand_findings(made: Manifest, unit: Unit, component: Component, env: Env) -> Iterator[Diagnostic]:
     """What a service needs of Knative's configuration: an error where that says no, a warning where it is not there."""
-    for demand, is_declared in unmet(made.body.value["spec"]["template"]["spec"], env.platform):
+    for demand, is_declared in unmet(made.body.value["spec"]["template"], env.platform):
         if is_declared:
-            yield refused(demand, made, unit, env)
+            yield refused(demand, made, unit, component, env)
         else:
             yield undeclared(demand)
 
 
-def refused(demand: Demand, made: Manifest, unit: Unit, env: Env) -> Diagnostic:
+def refused(demand: Demand, made: Manifest, unit: Unit, component: Component, env: Env) -> Diagnostic:
     """The error about a setting that does not grant what a service needs."""
+    source = (*component.path, "maxReplicas") if demand.config == AUTOSCALER else ("metadata", "name")
     given = env.platform.knative[demand.config].get(demand.key, "not set")
     declared = env.platform.knative_spans.get(demand.config)
     return Diagnostic(
-        code=LIMIT_EXCEEDED if demand.limit else FEATURE_DISABLED,
+        code=FEATURE_DISABLED if demand.config == FEATURES else LIMIT_EXCEEDED,
         message=f"{made.ref.name} needs {wanted(demand)} in Knative's {demand.config}; it is {given}",
-        span=made.body.span((*TEMPLATE, "spec", *demand.path)) or unit.source.span("metadata", "name"),
+        span=made.body.span((*TEMPLATE, *demand.path)) or unit.source.span(*source),
         related=((declared, f"{demand.config} is declared here"),) if declared is not None else (),
         help=patch(demand),
         subject=unit.ref,
@@ -199,6 +212,7 @@ def undeclared(demand: Demand) -> Diagnostic:
         message=f"services need {wanted(demand)} in Knative's {demand.config}, which is not declared",
         span=None,
         help=f"{patch(demand)}; then add {demand.config} to the platform's documents",
+        rests_on=(Needed("ConfigMap", "knative-serving", demand.config),),
     )
 
 
@@ -208,9 +222,10 @@ def wanted(demand: Demand) -> str:
 
 
 def patch(demand: Demand) -> str:
-    """The command that grants a demand."""
+    """The command that grants a demand, after what to do instead if there is something."""
     data = f'{{"data":{{"{demand.key}":"{demand.value}"}}}}'
-    return f"kubectl patch configmap {demand.config} -n knative-serving --type merge -p '{data}'"
+    command = f"kubectl patch configmap {demand.config} -n knative-serving --type merge -p '{data}'"
+    return f"{INSTEAD[demand.key]}, or: {command}" if demand.key in INSTEAD else command
 
 
 WORKLOAD = Workload(name="knative_service", rank=20, selects=selects, render=render)

@@ -10,13 +10,13 @@ from kservec.core.diagnostics import Code, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kservec.admission.subject import Subject
+    from kservec.admission.subject import Site, Subject
     from kservec.core.diagnostics import Diagnostic
 
 INVALID_NAME = Code(
     "name/invalid",
     Severity.ERROR,
-    "a name that KServe does not accept for an InferenceService",
+    "a name that KServe does not accept",
     "The name becomes part of Service names and hosts: it takes lower-case letters, digits and dashes, begins with a "
     "letter and ends with a letter or digit.",
 )
@@ -26,8 +26,13 @@ _is_name = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?").fullmatch
 
 def check_name(subject: Subject) -> Iterator[Diagnostic]:
     """KServe: inference_service_validation.go, validateInferenceServiceName."""
-    name = subject.name
+    yield from name_findings(subject.site)
+
+
+def name_findings(site: Site) -> Iterator[Diagnostic]:
+    """What is wrong with the name of an object of KServe's."""
+    name, kind = site.ref.name, site.ref.kind
     if name and not _is_name(name):
-        message = f"{name!r} cannot be the name of an InferenceService"
+        message = f"{name!r} cannot be the name of an {kind}"
         help_text = "use lower-case letters, digits and dashes, with a letter first and no dash last"
-        yield subject.finding(INVALID_NAME, message, ("metadata", "name"), help_text)
+        yield site.finding(INVALID_NAME, message, ("metadata", "name"), help_text)

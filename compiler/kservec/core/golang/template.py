@@ -7,7 +7,7 @@ there are) nor where templates come from. Functions beyond Go's own are a parame
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, TypeAlias, TypeVar, assert_never
 
 from kservec.core.golang import template_functions as functions
@@ -61,6 +61,11 @@ class Options:
     missing_key_fails: bool = False
     no_value: str = "<no value>"
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all functions."""
+        return frozenset((*_BUILTINS, *self.functions))
+
 
 TEXT: Final = Options()
 HTML: Final = Options(is_html=True)
@@ -72,7 +77,7 @@ def render(template: str, data: GoValue, options: Options = TEXT) -> str:
     Raises:
         TemplateError: it is no template, it failed, or it needs what is not supported.
     """
-    nodes = _parsed(template, (*_BUILTINS, *options.functions))
+    nodes = _parsed(template, options.names)
     if options.is_html:
         _check_html(nodes)
     run = _Run(data, options)
@@ -81,8 +86,8 @@ def render(template: str, data: GoValue, options: Options = TEXT) -> str:
 
 
 @lru_cache(maxsize=256)
-def _parsed(template: str, names: tuple[str, ...]) -> tuple[Node, ...]:
-    return parse(template, frozenset(names))
+def _parsed(template: str, names: frozenset[str]) -> tuple[Node, ...]:
+    return parse(template, names)
 
 
 def _check_html(nodes: Sequence[Node]) -> None:

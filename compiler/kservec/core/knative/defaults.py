@@ -22,6 +22,7 @@ DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "knative_service")
 REVISION_TIMEOUT = 300
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PORT_HANDLERS = ("httpGet", "tcpSocket")
+HANDLERS = (*PORT_HANDLERS, "exec", "grpc")
 WRITABLE = ("emptyDir", "persistentVolumeClaim")
 """The sources of volumes that Knative lets pods write to; mounts of all others are made read-only."""
 
@@ -35,6 +36,8 @@ def revision_defaults(pod: Tree, settings: Mapping[str, str]) -> Tree:
         pod: containers and volumes, and the fields that a revision has besides.
         settings: Knative's `config-defaults`.
     """
+    if pod.get("timeoutSeconds") == 0:
+        pod = pod.without(("timeoutSeconds",), DEFAULTED)
     pod = pod.fill((), limits(pod.value, settings), DEFAULTED)
     server = serving_name(pod.value)
     if len(pod.value["containers"]) > 1 and not any(c.get("ports") for c in pod.value["containers"]):
@@ -48,7 +51,7 @@ def revision_defaults(pod: Tree, settings: Mapping[str, str]) -> Tree:
 
 
 def limits(pod: Json, settings: Mapping[str, str]) -> dict[str, Json]:
-    """The fields of a revision that have numbers as defaults.
+    """The fields of a revision that have numbers as defaults. A timeout of 0 stands for the default.
 
     The default for the first byte of a response counts only where it is shorter than the whole request may take.
     """
@@ -103,8 +106,8 @@ def port_of(container: Json) -> int:
 def with_readiness(pod: Tree, server: str) -> Tree:
     """The pod whose serving container has a readiness probe; all readiness probes state their thresholds."""
     serving = pod.get("containers", server)
-    if not serving.get("readinessProbe"):
-        pod = pod.put(("containers", server, "readinessProbe"), {"tcpSocket": {"port": port_of(serving)}}, DEFAULTED)
+    if not any(handler in (serving.get("readinessProbe") or {}) for handler in HANDLERS):
+        pod = pod.fill(("containers", server, "readinessProbe"), {"tcpSocket": {"port": port_of(serving)}}, DEFAULTED)
     for container in pod.value["containers"]:
         probe = container.get("readinessProbe")
         if probe:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.knative.annotations import FALSE, MAX_SCALE, is_whole, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
     from kservec.core.platform import PlatformConfig
     from kservec.core.tree import Json, Path
 
-FEATURES, DEFAULTS = "config-features", "config-defaults"
+FEATURES, DEFAULTS, AUTOSCALER = "config-features", "config-defaults", "config-autoscaler"
 ENABLED, ALLOWED, DISABLED = "enabled", "allowed", "disabled"
+ZERO_CONCURRENCY, MAX_SCALE_LIMIT = "allow-container-concurrency-zero", "max-scale-limit"
+SECURE = "secure-pod-defaults"
+SECURE_STATES = (ENABLED, "allowrootbounded")
+LOW_PORTS = ["NET_BIND_SERVICE"]
+SAFE_PROFILES = ("RuntimeDefault", "Unconfined")
 ON_BY_DEFAULT = frozenset({"multi-container", "kubernetes.podspec-volumes-emptydir"})
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
@@ -68,7 +74,8 @@ LIMIT_EXCEEDED = Code(
     "knative/limit-exceeded",
     Severity.ERROR,
     "a value beyond what Knative takes",
-    "Knative's ConfigMap config-defaults limits how long a request may take and how many a pod takes at a time.",
+    "Knative's ConfigMap config-defaults limits how long a request may take and how many a pod takes at a time, and "
+    "config-autoscaler may limit maxReplicas.",
 )
 DEMANDED = Code(
     "knative/settings-undeclared",
@@ -83,7 +90,7 @@ DEMANDED = Code(
 class Demand(NamedTuple):
     """A setting that a revision needs: the config map and key, what it must be, and where in the pod the need arises.
 
-    `limit` is the least number that it must be, 0 for a feature.
+    `limit` is the least number that it must be, 0 for what is on or off.
     """
 
     config: str
@@ -94,8 +101,14 @@ class Demand(NamedTuple):
     @property
     def value(self) -> str:
         """What the setting has to be at least."""
-        return str(self.limit) if self.limit else ENABLED
+        return str(self.limit) if self.limit else ENABLED if self.config == FEATURES else "true"
 
+
+INSTEAD: Mapping[str, str] = {
+    ZERO_CONCURRENCY: "set containerConcurrency",
+    MAX_SCALE_LIMIT: "lower maxReplicas",
+}
+"""What to do where a setting is not to be changed."""
 
 LIMITS: Mapping[str, tuple[str, int]] = {
     "timeoutSeconds": ("max-revision-timeout-seconds", 600),
@@ -104,10 +117,15 @@ LIMITS: Mapping[str, tuple[str, int]] = {
 """Fields of a revision, the setting that limits each, and Knative's default for it."""
 
 
-def demands(pod: Json) -> Iterator[Demand]:
-    """Every setting that the spec of a revision needs, each once a place."""
+def demands(pod: Json, *, is_secured: bool = False) -> Iterator[Demand]:
+    """Every setting that the spec of a revision needs, each once a place.
+
+    Args:
+        pod: the spec.
+        is_secured: whether the platform fills in safe settings, and so takes those safe settings without a feature.
+    """
     for name, feature in POD_FIELDS.items():
-        if pod.get(name):
+        if pod.get(name) and not (is_secured and name == "securityContext" and is_safe_profile(pod[name])):
             at: Path = (name, pod[name][0]["name"]) if name == "initContainers" else (name,)
             yield Demand(FEATURES, feature, at)
     if len(pod["containers"]) > 1:
@@ -116,11 +134,25 @@ def demands(pod: Json) -> Iterator[Demand]:
         yield from volume_demands(volume)
     for field in ("initContainers", "containers"):
         for container in pod.get(field) or ():
-            yield from container_demands(container, (field, container["name"]))
+            yield from container_demands(container, (field, container["name"]), is_secured=is_secured)
     yield from sidecar_demands(pod["containers"])
     for name, (setting, _) in LIMITS.items():
         if pod.get(name):
             yield Demand(DEFAULTS, setting, (name,), pod[name])
+    if pod.get("containerConcurrency") == 0:
+        yield Demand(DEFAULTS, ZERO_CONCURRENCY, ("containerConcurrency",))
+
+
+def is_safe_profile(context: Json) -> bool:
+    """Whether a pod's security settings are nothing but one of the seccomp profiles that need no feature."""
+    return list(context) == ["seccompProfile"] and context["seccompProfile"].get("type") in SAFE_PROFILES
+
+
+def scale_demands(annotations: Mapping[str, str]) -> Iterator[Demand]:
+    """What the upper bound of a revision's pods needs; the path is below the template."""
+    key = written(annotations, MAX_SCALE)
+    if key and is_whole(annotations[key]) and int(annotations[key]) > 0:
+        yield Demand(AUTOSCALER, MAX_SCALE_LIMIT, ("metadata", "annotations", key), int(annotations[key]))
 
 
 def volume_demands(volume: Json) -> Iterator[Demand]:
@@ -133,13 +165,14 @@ def volume_demands(volume: Json) -> Iterator[Demand]:
         yield Demand(FEATURES, WRITABLE_CLAIM, ("volumes", volume["name"], "persistentVolumeClaim"))
 
 
-def container_demands(container: Json, at: Path) -> Iterator[Demand]:
+def container_demands(container: Json, at: Path, *, is_secured: bool = False) -> Iterator[Demand]:
     """What a container needs, wherever it runs."""
     for entry in container.get("env") or ():
         source = entry.get("valueFrom") or {}
         if source.get("fieldRef") or source.get("resourceFieldRef"):
             yield Demand(FEATURES, "kubernetes.podspec-fieldref", (*at, "env", entry["name"]))
-    if ((container.get("securityContext") or {}).get("capabilities") or {}).get("add"):
+    added = ((container.get("securityContext") or {}).get("capabilities") or {}).get("add")
+    if added and not (is_secured and added == LOW_PORTS):
         yield Demand(FEATURES, "kubernetes.containerspec-addcapabilities", (*at, "securityContext", "capabilities"))
     for mount in container.get("volumeMounts") or ():
         if mount.get("mountPropagation"):
@@ -157,6 +190,10 @@ def sidecar_demands(containers: list[Json]) -> Iterator[Demand]:
 def is_granted(demand: Demand, settings: Mapping[str, str]) -> bool:
     """Whether a config map grants a demand; what it does not mention has Knative's default."""
     given = settings.get(demand.key, "")
+    if demand.key == ZERO_CONCURRENCY:
+        return given not in FALSE
+    if demand.key == MAX_SCALE_LIMIT:
+        return not given.isdigit() or int(given) == 0 or demand.limit <= int(given)
     if demand.limit:
         default = next(number for key, number in LIMITS.values() if key == demand.key)
         return demand.limit <= (int(given) if given.isdigit() else default)
@@ -165,13 +202,15 @@ def is_granted(demand: Demand, settings: Mapping[str, str]) -> bool:
     return state == ENABLED or (state == ALLOWED and demand.key in MAY_BE_ALLOWED)
 
 
-def unmet(pod: Json, platform: PlatformConfig) -> Iterator[tuple[Demand, bool]]:
+def unmet(template: Json, platform: PlatformConfig) -> Iterator[tuple[Demand, bool]]:
     """The demands of a revision that are not known to be granted, and whether the platform declares that they are not.
 
-    Of several places that need one setting the first counts.
+    Of several places that need one setting the first counts. Paths are below the template of the revision.
     """
     seen: set[str] = set()
-    for demand in demands(pod):
+    is_secured = platform.knative.get(FEATURES, {}).get(SECURE, "").lower() in SECURE_STATES
+    of_pod = (d._replace(path=("spec", *d.path)) for d in demands(template["spec"], is_secured=is_secured))
+    for demand in (*of_pod, *scale_demands(template["metadata"].get("annotations") or {})):
         settings = platform.knative.get(demand.config)
         if demand.key not in seen and not is_granted(demand, settings or {}):
             seen.add(demand.key)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
 from kservec.core.golang.placeholders import TemplateError, render_text
 from kservec.core.names import CLUSTER_LOCAL, KNATIVE_VISIBILITY_LABEL
 from kservec.core.routing.domains import DEFAULT_DOMAIN, INVALID_DOMAIN, host_fault
@@ -158,6 +158,7 @@ def undeclared_domain(platform: PlatformConfig) -> tuple[Diagnostic, ...]:
             span=None,
             help=f"add the ConfigMap {DOMAIN_CONFIG} of namespace knative-serving to the platform's documents, or "
             "knative.domain to the Cluster document",
+            rests_on=(Needed("ConfigMap", "knative-serving", DOMAIN_CONFIG),),
         ),
     )
 

@@ -18,8 +18,8 @@ from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from kservec.core.env import Env
     from kservec.core.intents import CanaryIntent
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 
@@ -31,6 +31,9 @@ PREVIOUS_TAG = "prev"
 
 is_numbered = re.compile(r".*-[0-9]{5,7}").fullmatch
 """Whether a name looks like one that Knative has given: the generation with at least five digits."""
+
+is_digest = re.compile(rf"[0-9a-f]{{{HASH_LENGTH}}}").fullmatch
+"""Whether the rest of a name is one that a build gives."""
 
 FIRST_CANARY = Code(
     "knative/first-canary",
@@ -54,7 +57,8 @@ OTHER_SERVICE = Code(
     Severity.ERROR,
     "the stable revision is not one of this service",
     "The annotation kservec.dev/stable-revision names a revision, or several separated by commas, one for each "
-    "component that has canaryTrafficPercent. The name of a revision begins with that of its component.",
+    "component that has canaryTrafficPercent. The name of a revision is that of its component and ten hexadecimal "
+    "digits: no build could have made one of another name.",
 )
 CANARY_RUNS = Code(
     "knative/canary-runs",
@@ -130,12 +134,24 @@ def annotated(unit: Unit, component: Component) -> str:
     """
     text = unit.annotations.get(STABLE_REVISION, "")
     names = [name.strip() for name in text.split(",") if name.strip()]
-    own = next((name for name in names if name.startswith(f"{component.name}-")), "")
-    if names and not own:
-        message = f"{STABLE_REVISION} names {', '.join(names)}, but no revision of {component.name}"
+    prefix = f"{component.name}-"
+    own = [name for name in names if name.startswith(prefix)]
+    if names and (reason := misnamed(own, prefix)):
+        message = f"{STABLE_REVISION} names {', '.join(own or names)}, {reason}"
         at = ("metadata", "annotations", STABLE_REVISION)
-        raise Reject(finding(unit, OTHER_SERVICE, message, at, f"add the name, {component.name}-..."))
-    return own
+        hint = f"write the name of the revision that serves now: {prefix} and ten hexadecimal digits"
+        raise Reject(finding(unit, OTHER_SERVICE, message, at, hint))
+    return next(iter(own), "")
+
+
+def misnamed(own: list[str], prefix: str) -> str:
+    """Why none of the names of a component's revisions is the stable one; empty if one is, or has a number at least."""
+    if not own:
+        return f"but no revision of {prefix.removesuffix('-')}"
+    if len(own) > 1:
+        return "of which one component has one"
+    is_possible = is_numbered(own[0]) or is_digest(own[0].removeprefix(prefix))
+    return "" if is_possible else "which no build could have made"
 
 
 def last_stable(previous: Json) -> str:

@@ -9,9 +9,11 @@ Knative: pkg/apis/serving/{k8s_validation,fieldmask}.go; pkg/apis/serving/v1/{re
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.knative.defaults import WRITABLE
 from kservec.core.schemas.faults import Fault
 
 if TYPE_CHECKING:
@@ -62,6 +64,15 @@ FORBIDDEN = Code(
     "Knative takes a part of what a pod can have. Its webhook refuses the rest.",
 )
 
+IMAGE = Code(
+    "knative/image",
+    Severity.ERROR,
+    "an image that Knative cannot read",
+    "Knative asks the registry which digest a tag stands for, so it refuses an image whose name cannot be one: with "
+    "capital letters or spaces in it, or with a place-holder that nobody filled in. In Standard mode such a pod starts "
+    "and stays in InvalidImageName.",
+)
+
 SPEC: Path = ("spec", "template", "spec")
 RESERVED_PORTS = frozenset({8008, 8012, 8013, 8022, 9090, 9091})
 PORT_NAMES = ("", "http1", "h2c")
@@ -69,6 +80,13 @@ RESERVED_VARIABLES = ("K_SERVICE", "K_CONFIGURATION", "K_REVISION")
 PORT_VARIABLE = "PORT"
 QUEUE_PROXY = "queue-proxy"
 RESERVED_PATHS = ("/", "/dev", "/dev/log")
+MEDIA = ("", "Memory")
+is_image = re.compile(
+    r"((localhost|[^/@\s]*[.:][^/@\s]*)/)?[a-z0-9_./-]{2,255}(:[A-Za-z0-9_.-]{0,128})?(@sha256:[0-9a-f]{64})?"
+).fullmatch
+IMAGE_FORM = "[REGISTRY/]NAME[:TAG][@sha256:DIGEST], the name in lower case and of two characters at least"
+"""What Knative takes for an image. Go: go-containerregistry, pkg/name, ParseReference with weak validation."""
+
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 POD_SECURITY = frozenset({
     "fsGroup", "runAsGroup", "runAsNonRoot", "runAsUser", "seccompProfile", "supplementalGroups",
@@ -99,7 +117,7 @@ def knative_faults(body: Json) -> Iterator[Fault]:
         for fault in container_faults(container, pod, serves=serves):
             yield below(fault, "containers", container["name"])
     for container in inits:
-        for fault in (*init_faults(container), *container_faults(container, pod, serves=False)):
+        for fault in (*init_faults(container, pod), *container_faults(container, pod, serves=False)):
             yield below(fault, "initContainers", container["name"])
     for fault in pod_faults(pod, [*containers, *inits]):
         yield below(fault)
@@ -117,6 +135,10 @@ def pod_faults(pod: Json, containers: list[Json]) -> Iterator[Fault]:
         if volume["name"] not in mounted:
             message = f"no container mounts volume {volume['name']}"
             yield Fault(VOLUME, ("volumes", volume["name"]), message, help="mount it, or remove it")
+        medium = (volume.get("emptyDir") or {}).get("medium") or ""
+        if medium not in MEDIA:
+            at = ("volumes", volume["name"], "emptyDir", "medium")
+            yield Fault(VOLUME, at, f"volume {volume['name']} is on {medium}", help="use Memory, or remove the field")
     yield from stray(pod.get("securityContext") or {}, POD_SECURITY, ("securityContext",), "the pod's securityContext")
 
 
@@ -127,14 +149,19 @@ def stray(value: Json, allowed: frozenset[str], path: Path, owner: str) -> Itera
             yield Fault(FORBIDDEN, (*path, name), f"Knative takes no {name} in {owner}", help="remove it")
 
 
-def init_faults(container: Json) -> Iterator[Fault]:
-    """What an init container may not have."""
+def init_faults(container: Json, pod: Json) -> Iterator[Fault]:
+    """What an init container may not have: Knative makes the mounts of other containers read-only by itself."""
     owner = f"init container {container['name']}"
     for name in PROBES:
         if container.get(name):
             yield Fault(PROBE, (name,), f"{owner} has a {name}", help="remove it")
     yield from stray(container, INIT_FIELDS | set(PROBES), (), owner)
     yield from stray(container.get("securityContext") or {}, CONTAINER_SECURITY, ("securityContext",), owner)
+    writable = {v["name"] for v in pod.get("volumes") or () if any(v.get(source) is not None for source in WRITABLE)}
+    for mount in container.get("volumeMounts") or ():
+        if mount["name"] not in writable and not mount.get("readOnly"):
+            message = f"mount {mount['mountPath']} of {owner} is not readOnly, and its volume cannot be written to"
+            yield Fault(VOLUME, ("volumeMounts", mount["mountPath"]), message, help="set readOnly of the mount")
 
 
 def container_faults(container: Json, pod: Json, *, serves: bool) -> Iterator[Fault]:
@@ -149,6 +176,10 @@ def container_faults(container: Json, pod: Json, *, serves: bool) -> Iterator[Fa
     if (container.get("securityContext") or {}).get("privileged"):
         path: Path = ("securityContext", "privileged")
         yield Fault(FORBIDDEN, path, f"container {name} is privileged", help="use Standard mode, or remove it")
+    image = container.get("image") or ""
+    if image and not is_image(image):
+        message = f"container {name} has the image {image!r}"
+        yield Fault(IMAGE, ("image",), message, help=f"write it as {IMAGE_FORM}")
     ports: list[Json] = container.get("ports") or []
     for port in ports:
         yield from port_faults(port, name)
@@ -197,6 +228,9 @@ def mount_faults(container: Json, pod: Json) -> Iterator[Fault]:
         place = f"mount {mount['mountPath']} of container {container['name']}"
         if posixpath.normpath(mount["mountPath"]) in RESERVED_PATHS:
             yield Fault(VOLUME, at, f"{place} is in a place of the system", help="mount it elsewhere")
+        if mount.get("mountPropagation") == "Bidirectional":
+            message = f"{place} is {mount['mountPropagation']}"
+            yield Fault(VOLUME, (*at, "mountPropagation"), message, help="use None or HostToContainer")
         claim = volume.get("persistentVolumeClaim") or {}
         if claim.get("readOnly") and not mount.get("readOnly"):
             yield Fault(VOLUME, at, f"{place} is not readOnly, but its volume is", help="set readOnly of the mount")

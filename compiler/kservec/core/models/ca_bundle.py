@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import Manifest, manifest
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
 from kservec.core.pods.containers import variable
 from kservec.core.pods.mounts import mount, parent_directory
 from kservec.core.tree import Layer, Origin
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
-    from kservec.core.env import Env
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
 
 BUNDLE_CONFIG_MAP_VARIABLE = "AWS_CA_BUNDLE_CONFIGMAP"
@@ -118,7 +118,8 @@ def missing_bundle(name: str, platform: PlatformConfig, subject: ObjectRef) -> D
     return Diagnostic(
         code=MISSING_BUNDLE,
         message=f"ConfigMap {platform.kserve_namespace}/{name} has no {FILE}, or is not declared",
-        span=section.span if section is not None else None,
+        span=section.setting("caBundleConfigMapName") if section is not None else None,
         help=f"declare ConfigMap {platform.kserve_namespace}/{name} with the key {FILE} among the platform files",
         subject=subject,
+        rests_on=(Needed("ConfigMap", platform.kserve_namespace, name),),
     )

@@ -6,11 +6,11 @@ KServe: pkg/webhook/admission/pod/storage_initializer_injector.go, SetIstioCniSe
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.golang.decoding import decode
 from kservec.core.names import STORAGE_INITIALIZER, STORAGE_INITIALIZER_UID
 from kservec.core.pods.containers import find
 from kservec.core.tree import Layer, Origin
@@ -64,7 +64,7 @@ def sidecar_user(pod: Tree, annotations: Tree) -> int | None:
 def sidecar_name(annotations: Tree) -> str | None:
     """The first container that Istio's status annotation lists."""
     try:
-        status = json.loads(annotations.value.get(STATUS) or "null")
+        status = decode(annotations.value.get(STATUS) or "null")
     except ValueError:
         return None
     containers = status.get("containers") if isinstance(status, dict) else None

@@ -12,17 +12,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.cluster import ServiceAccount
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
 from kservec.core.pods.containers import find
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from kservec.core.cluster import Secret
     from kservec.core.diagnostics import ObjectRef, Span
-    from kservec.core.env import Env
-    from kservec.core.registry import Credential, Grant
+    from kservec.core.registry import Credential, Env, Grant
     from kservec.core.tree import Json, Origin, Tree
 
 DEFAULT_ACCOUNT = "default"
@@ -63,6 +62,13 @@ SECRETS_OVERLAP = Code(
     "two Secrets give the same variable or mount",
     "A ServiceAccount lists two Secrets of one kind. Only one of them can be used: list one, or name the one to use "
     "in the annotation serving.kserve.io/storageSecretName of the InferenceService.",
+)
+KEY_MISSING = Code(
+    "secret/key-missing",
+    Severity.WARNING,
+    "a key that the Secret lacks",
+    "KServe refers to the key of such a Secret whether it is there or not, and the kubelet starts no container whose "
+    "variable comes from a key that is missing.",
 )
 ACCOUNT_NOT_DECLARED = Code(
     "serviceaccount/not-declared",
@@ -123,21 +129,50 @@ def equip(container: Json, account_name: str, holder: Holder, env: Env) -> Equip
     """
     namespace = holder.namespace
     account = env.cluster.service_accounts.get((namespace, account_name or DEFAULT_ACCOUNT))
-    found = () if account is not None else undeclared(account_name, holder)
-    if account is None:
-        if named_secret(holder, env) is None:
-            return Equipped(container, (), found)
-        account = ServiceAccount(namespace=namespace, name=account_name or DEFAULT_ACCOUNT)
+    if account is not None:
+        return equip_as(container, account, holder, env)
+    found = undeclared(account_name, holder)
+    if named_secret(holder, env) is None:
+        return Equipped(container, (), found)
+    equipped = equip_as(
+        container, ServiceAccount(namespace=namespace, name=account_name or DEFAULT_ACCOUNT), holder, env
+    )
+    return equipped._replace(diagnostics=(*found, *equipped.diagnostics))
+
+
+def equip_as(container: Json, account: ServiceAccount, holder: Holder, env: Env) -> Equipped:
+    """Give a container the credentials of a ServiceAccount that is known.
+
+    Raises:
+        Reject: the account, or the annotation that replaces its list, names a Secret that is not declared.
+    """
     equipped = Equipped(container)
     for kind in env.plugs.account_credentials:
         if kind.from_account is not None and kind.account_annotation in account.annotations:
             equipped = granted(equipped, kind, kind.from_account(account, env))
     secrets = secrets_of(account, holder, env)
     grants = grants_of(secrets, holder, env)
-    found = (*found, *(keys_assumed(s, holder) for s in secrets if assumed_kind(s, env) is not None))
+    found = tuple(keys_assumed(s, holder) for s in secrets if assumed_kind(s, env) is not None)
     for _, kind, grant in grants:
         equipped = granted(equipped, kind, grant)
+    found += tuple(keys_missing(secrets, grants, holder))
     return equipped._replace(diagnostics=(*found, *(overlaps(grants, holder) if len(grants) > 1 else ())))
+
+
+def keys_missing(
+    secrets: list[Secret], grants: list[tuple[str, Credential, Grant]], holder: Holder
+) -> Iterator[Diagnostic]:
+    """Warnings about keys that variables refer to and whose Secret is known to lack them."""
+    known = {secret.name: secret for secret in secrets if secret.complete and secret.keys}
+    for name, _, grant in grants:
+        for entry in grant.env if name in known else ():
+            key = ((entry.get("valueFrom") or {}).get("secretKeyRef") or {}).get("key")
+            if key is not None and key not in known[name].keys:
+                shown = f"Secret {known[name].namespace}/{name}"
+                message = f"{shown} has no key {key}, which {entry['name']} of the download refers to"
+                missing = holder.report(KEY_MISSING, message, holder.account_span(), f"add {key} to {shown}")
+                declared = known[name].span
+                yield evolve(missing, related=((declared, "declared here"),) if declared is not None else ())
 
 
 def grants_of(secrets: list[Secret], holder: Holder, env: Env) -> list[tuple[str, Credential, Grant]]:
@@ -211,6 +246,7 @@ def not_declared(name: str, holder: Holder, span: Span | None, account: ServiceA
         related=((listed, f"this account lists {name}"),) if listed is not None else (),
         help=f"declare Secret {namespace}/{name} among the platform files; its keys are enough",
         subject=holder.subject,
+        rests_on=(Needed("Secret", namespace, name),),
     )
 
 
@@ -223,6 +259,7 @@ def unknown_kind(secret: Secret, holder: Holder) -> Diagnostic:
         related=((secret.span, "declared here"),) if secret.span is not None else (),
         help="list its keys under `secrets` of a Cluster document",
         subject=holder.subject,
+        rests_on=(Needed("Secret", secret.namespace, secret.name),),
     )
 
 
@@ -252,6 +289,7 @@ def setting(secret: Secret, key: str) -> str | None:
                 message=f"the value of {key} in Secret {secret.namespace}/{secret.name} is needed and not declared",
                 span=secret.span,
                 help=f"declare it under settings: {{{key}: ...}} of the Secret's entry in a Cluster document",
+                rests_on=(Needed("Secret", secret.namespace, secret.name),),
             )
         )
     return value
@@ -318,11 +356,10 @@ def undeclared(account: str, holder: Holder) -> tuple[Diagnostic, ...]:
     """The warning about a ServiceAccount that nothing declares; the default one need not be declared."""
     if account in ("", DEFAULT_ACCOUNT):
         return ()
-    return (
-        holder.report(
-            ACCOUNT_NOT_DECLARED,
-            f"ServiceAccount {holder.namespace}/{account} is not declared: its pods get no credentials",
-            holder.account_span(),
-            "declare it among the platform files, with the names of its Secrets",
-        ),
+    found = holder.report(
+        ACCOUNT_NOT_DECLARED,
+        f"ServiceAccount {holder.namespace}/{account} is not declared: its pods get no credentials",
+        holder.account_span(),
+        "declare it among the platform files, with the names of its Secrets",
     )
+    return (evolve(found, rests_on=(Needed("ServiceAccount", holder.namespace, account),)),)

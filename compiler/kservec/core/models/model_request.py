@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from kservec.core.catalog import StorageContainer
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
     from kservec.core.intents import ModelIntent
+    from kservec.core.registry import Env
     from kservec.core.tree import Origin, Path, Tree
     from kservec.core.unit import Component, Unit
 

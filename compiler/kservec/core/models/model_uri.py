@@ -14,8 +14,7 @@ from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
-    from kservec.core.env import Env
-    from kservec.core.registry import Plugs, Scheme
+    from kservec.core.registry import Env, Plugs, Scheme
     from kservec.core.tree import Origin
 
 ANY_SCHEME = "<scheme-placeholder>://"

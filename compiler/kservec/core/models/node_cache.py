@@ -18,8 +18,8 @@ from kservec.core.unit import finding
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kservec.core.env import Env
     from kservec.core.models.local_models import LocalCache
+    from kservec.core.registry import Env
     from kservec.core.unit import Component, Unit
 
 LABEL = f"{INTERNAL}localmodel"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import Manifest
-from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, ObjectRef, Severity
 from kservec.core.golang.encoding import encode
 from kservec.core.models.credentials import Equipped, Holder
 from kservec.core.models.local_models import VOLUME_SPEC
@@ -20,12 +20,13 @@ from kservec.core.models.storage_config import DEFAULT_SECRET, StorageKey
 from kservec.core.models.storage_containers import Asked, choose_for_nodes
 from kservec.core.models.storage_initializer import Download, container_origin, storage_initializer
 from kservec.core.names import MODEL_PATH
+from kservec.core.records import evolve
 from kservec.core.tree import Layer, Origin, Tree, lookup
 
 if TYPE_CHECKING:
     from kservec.core.catalog import StorageContainer
-    from kservec.core.env import Env
     from kservec.core.models.local_models import LocalCache, NodeGroup
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
 
 BY = "render_localmodelcache"
@@ -81,8 +82,11 @@ def render_downloader(cache: LocalCache, group: NodeGroup, namespace: str, env: 
 
 
 def daemon_set(ref: ObjectRef, cache: LocalCache, group: NodeGroup, pod: Tree) -> Manifest:
-    """The DaemonSet of a pod. Its labels are those of KServe's Jobs, with the group instead of a node."""
-    labels = {"model": cache.name, "nodeGroup": group.name}
+    """The DaemonSet of a pod. Its labels are those of KServe's Jobs, with the group instead of a node.
+
+    The kind tells a cache of the cluster from one of the same name in a namespace, whose pods may be beside its own.
+    """
+    labels = {"kind": cache.ref.kind, "model": cache.name, "nodeGroup": group.name}
     if cache.namespace:
         labels["modelNamespace"] = cache.namespace
     template = {"metadata": {"labels": labels}, "spec": pod.value}
@@ -139,21 +143,23 @@ def storage_secret(env: Env) -> str:
 
 
 def download_container(wanted: Download, env: Env) -> tuple[Equipped, tuple[Diagnostic, ...]]:
-    """The storage initializer, confined as far as its ClusterStorageContainer does not say otherwise.
+    """The storage initializer, confined; an image that a ClusterStorageContainer brings may need to run as root.
 
     Raises:
         Reject: it cannot be made.
     """
     equipped = storage_initializer(wanted, env)
     container = {**equipped.container, "args": list(wanted.arguments)}
-    container["securityContext"] = {**CONFINED, **(container.get("securityContext") or {})}
+    if wanted.container is None:
+        container["securityContext"] = CONFINED
     if wanted.storage is None or not is_assumed(wanted.storage, wanted.holder, env):
         return equipped._replace(container=container), ()
     container["env"] = [*assumed_entry(wanted.storage, env), *(container.get("env") or ())]
     secret = f"Secret {wanted.holder.namespace}/{storage_secret(env)}"
     message = f"{secret} is not declared; the download refers to its key {wanted.storage.key} unseen"
     finding = wanted.holder.report(SECRET_ASSUMED, message, wanted.storage.span, f"declare {secret} by its keys")
-    return equipped._replace(container=container), (finding,)
+    needed = Needed("Secret", wanted.holder.namespace, storage_secret(env))
+    return equipped._replace(container=container), (evolve(finding, rests_on=(needed,)),)
 
 
 def assumed_entry(storage: StorageKey, env: Env) -> list[Json]:

@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kservec.core.diagnostics import Code, Reject, Severity
+from kservec.core.diagnostics import Code, Needed, Reject, Severity
 from kservec.core.golang.encoding import encode
 from kservec.core.models.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE
 from kservec.core.models.credentials import Equipped, declared_secret, named_secret, secret_variable
 from kservec.core.models.model_uri import ANY_SCHEME
-from kservec.core.records import fresh, record
+from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
     from kservec.core.diagnostics import Span
-    from kservec.core.env import Env
     from kservec.core.models.credentials import Holder
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
 
 DEFAULT_SECRET = "storage-config"  # noqa: S105 - the name of an object
@@ -87,7 +87,8 @@ def equip_from_config(container: Json, storage: StorageKey, holder: Holder, env:
                 variables.append({"name": BUNDLE_CONFIG_MAP_VARIABLE, "value": fields["cabundle_configmap"]})
         variables.append(secret_variable("STORAGE_CONFIG", entry.secret, entry.key))
     if not kind:
-        raise unknown_type("neither storage.parameters nor a storage Secret gives it", storage, holder)
+        secret = entry.secret.name if entry is not None else storage_secret(holder, env)
+        raise unknown_type("neither storage.parameters nor a storage Secret gives it", storage, holder, secret)
     if storage.parameters:
         variables.append({"name": "STORAGE_OVERRIDE_CONFIG", "value": encode(dict(storage.parameters))})
     arguments = settled_arguments(container["args"], kind, bucket, holder, env)
@@ -100,8 +101,7 @@ def find_entry(storage: StorageKey, holder: Holder, env: Env) -> Entry | None:
     Raises:
         Reject: the spec names a key, and the Secret or its key is not declared.
     """
-    config = env.platform.credentials
-    name = named_secret(holder, env) or config.storage_spec_secret_name or DEFAULT_SECRET
+    name = storage_secret(holder, env)
     if not storage.key:
         secret = env.cluster.secrets.get((holder.namespace, name))
         kind = storage.parameters.get("type", "")
@@ -111,8 +111,14 @@ def find_entry(storage: StorageKey, holder: Holder, env: Env) -> Entry | None:
     if storage.key not in secret.keys and secret.complete:
         message = f"Secret {secret.namespace}/{name} has no key {storage.key}"
         help_text = f"the Secret has {', '.join(sorted(secret.keys)) or 'no keys'}"
-        raise Reject(holder.report(ENTRY_MISSING, message, storage.span or holder.origin.span(), help_text))
+        found = holder.report(ENTRY_MISSING, message, storage.span or holder.origin.span(), help_text)
+        raise Reject(evolve(found, rests_on=(Needed("Secret", holder.namespace, name),)))
     return Entry(secret=secret, key=storage.key, fields=secret.entries.get(storage.key))
+
+
+def storage_secret(holder: Holder, env: Env) -> str:
+    """The name of the storage Secret that counts for a holder."""
+    return named_secret(holder, env) or env.platform.credentials.storage_spec_secret_name or DEFAULT_SECRET
 
 
 def known_fields(entry: Entry, storage: StorageKey, holder: Holder) -> Mapping[str, str]:
@@ -125,7 +131,7 @@ def known_fields(entry: Entry, storage: StorageKey, holder: Holder) -> Mapping[s
         where = f"{entry.key} in Secret {entry.secret.namespace}/{entry.secret.name}"
         opaque = entry.key in entry.secret.entries or not entry.secret.complete
         reason = f"the content of {where} is not declared" if opaque else f"{where} is no JSON object of texts"
-        raise unknown_type(reason, storage, holder)
+        raise unknown_type(reason, storage, holder, entry.secret.name)
     return entry.fields
 
 
@@ -167,9 +173,8 @@ def settled_arguments(arguments: list[str], kind: str, bucket: str, holder: Hold
     return [start + a.removeprefix(ANY_SCHEME) if a.startswith(ANY_SCHEME) else a for a in arguments]
 
 
-def unknown_type(reason: str, storage: StorageKey, holder: Holder) -> Reject:
-    """The refusal of a storage whose type cannot be told."""
+def unknown_type(reason: str, storage: StorageKey, holder: Holder, secret: str) -> Reject:
+    """The refusal of a storage whose type cannot be told, not even from the storage Secret."""
     message = f"the type of the storage is unknown: {reason}"
-    return Reject(
-        holder.report(TYPE_UNKNOWN, message, storage.span or holder.origin.span(), "set storage.parameters.type")
-    )
+    found = holder.report(TYPE_UNKNOWN, message, storage.span or holder.origin.span(), "set storage.parameters.type")
+    return Reject(evolve(found, rests_on=(Needed("Secret", holder.namespace, secret),)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def unfit_container(problem: str, asked: Asked, catalog: Catalog) -> Diagnostic:
         span=asked.origin.span(),
         help=f"the platform has {others}" if others else "the platform has no ClusterStorageContainer",
         subject=asked.subject,
+        rests_on=(Needed("ClusterStorageContainer", "", asked.name),),
     )
 
 

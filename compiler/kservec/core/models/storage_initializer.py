@@ -26,10 +26,10 @@ from kservec.spec.configuration import StorageInitializer
 
 if TYPE_CHECKING:
     from kservec.core.catalog import StorageContainer
-    from kservec.core.env import Env
     from kservec.core.models.credentials import Holder
     from kservec.core.models.storage_config import StorageKey
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Source, Tree
     from kservec.spec.inferenceservice import Confidential
 

@@ -6,11 +6,11 @@ KServe: pkg/utils/utils.go, UpdateGPUResourceTypeListByAnnotation; pkg/constants
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.golang.decoding import decode
 from kservec.core.spelling import edits
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def gpu_types(platform: PlatformConfig, annotation: str | None) -> tuple[str, ..
 def annotated_types(text: str) -> list[str] | None:
     """The names that an annotation lists: a JSON array of at least one string, none empty. None if it is malformed."""
     try:
-        names = json.loads(text)
+        names = decode(text)
     except ValueError:
         return None
     well_formed = isinstance(names, list) and bool(names) and all(isinstance(n, str) and n for n in names)

@@ -85,26 +85,29 @@ def checked_ingress(platform: PlatformConfig) -> Ingress:
     """
     ingress = platform.ingress
     if SECTION in platform.texts:
-        reason = fault(ingress)
+        setting, reason = fault(ingress)
         if reason:
-            raise Reject(platform.broken(SECTION, reason))
+            raise Reject(platform.broken(SECTION, reason, setting))
     return ingress
 
 
-def fault(ingress: Ingress) -> str:
-    """What KServe finds wrong with the section; empty if nothing. KServe: configmap.go, validateIngressGateway."""
+def fault(ingress: Ingress) -> tuple[str, str]:
+    """A setting, and what KServe finds wrong with it; both empty if nothing is.
+
+    KServe: configmap.go, validateIngressGateway
+    """
     if ingress.enable_gateway_api:
         reason = gateway_fault(ingress.kserve_ingress_gateway)
         if reason:
-            return reason
+            return "kserveIngressGateway", reason
     if not ingress.ingress_gateway:
-        return "ingressGateway is required"
+        return "ingressGateway", "ingressGateway is required"
     if not ingress.path_template:
-        return ""
+        return "", ""
     if not ingress.ingress_domain:
-        return "ingressDomain is required where pathTemplate is given"
+        return "pathTemplate", "ingressDomain is required where pathTemplate is given"
     reason = template_fault(ingress.path_template)
-    return f"pathTemplate is no Go template: {reason}" if reason else ""
+    return ("pathTemplate", f"pathTemplate is no Go template: {reason}") if reason else ("", "")
 
 
 @lru_cache(maxsize=16)
@@ -143,6 +146,11 @@ def is_cluster_local(unit: Unit, platform: PlatformConfig) -> bool:
     )
 
 
+def stays_inside(unit: Unit, platform: PlatformConfig) -> bool:
+    """Whether a unit in Standard mode gets no routes: its kind has none, or it is not to be reached from outside."""
+    return not unit.routed or is_cluster_local(unit, platform)
+
+
 def service_host(unit: Unit, platform: PlatformConfig, name: str) -> str:
     """The host of a service, or of one of its parts by name, rendered with the service's own metadata.
 
@@ -172,7 +180,7 @@ def host(unit: Unit, platform: PlatformConfig, name: str, owner: Owner) -> str:
         try:
             rendered = render_text(template, {**values, "Annotations": owner.annotations, "Labels": owner.labels})
         except TemplateError as error:
-            raise Reject(platform.broken(SECTION, f"domainTemplate: {error}")) from None
+            raise Reject(platform.broken(SECTION, f"domainTemplate: {error}", "domainTemplate")) from None
         reason = host_fault(rendered)
     if reason:
         raise Reject(invalid_host(unit, platform, rendered, reason))
@@ -223,14 +231,15 @@ def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: st
         span = unit.source.span("metadata")
         help_text = f"set the labels or annotations that domainTemplate speaks of on the service: {template}"
     elif section is not None and blames_template(template, domain, rendered):
-        span, help_text = section.span, f"correct domainTemplate ({template}) or ingressDomain ({domain})"
-    elsewhere = section is not None and span != section.span
+        span = section.setting("domainTemplate")
+        help_text = f"correct domainTemplate ({template}) or ingressDomain ({domain})"
+    there = None if section is None else section.setting("domainTemplate")
     return Diagnostic(
         code=INVALID_DOMAIN,
         message=f"the host name {rendered!r} {reason}",
         span=span,
         help=help_text,
-        related=((section.span, "domainTemplate is set here"),) if section is not None and elsewhere else (),
+        related=((there, "domainTemplate is set here"),) if there is not None and there != span else (),
         subject=unit.ref,
     )
 
@@ -273,11 +282,11 @@ def request_path(unit: Unit, platform: PlatformConfig) -> str:
     try:
         rendered = render_text(template, {"Name": unit.name, "Namespace": unit.namespace})
     except TemplateError as error:
-        raise Reject(platform.broken(SECTION, f"pathTemplate: {error}")) from None
+        raise Reject(platform.broken(SECTION, f"pathTemplate: {error}", "pathTemplate")) from None
     path, _, _ = rendered.partition("?")
     if not _is_path(path):
         reason = f"pathTemplate gives {rendered!r} for {unit.ref}, which is no path: it must begin with a slash"
-        raise Reject(platform.broken(SECTION, reason))
+        raise Reject(platform.broken(SECTION, reason, "pathTemplate"))
     return unquote(path)
 
 
@@ -313,6 +322,6 @@ def unused_domain(platform: PlatformConfig, message: str) -> Diagnostic:
     return Diagnostic(
         code=ADDITIONAL_DOMAIN,
         message=message,
-        span=section.span if section else None,
+        span=section.setting("additionalIngressDomains") if section else None,
         help="correct additionalIngressDomains in the ingress section of inferenceservice-config",
     )

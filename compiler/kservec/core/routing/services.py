@@ -30,6 +30,7 @@ from kservec.core.unit import Port, Role
 
 if TYPE_CHECKING:
     from kservec.core.bundle import Manifest
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 
@@ -107,7 +108,7 @@ def render_node_services(unit: Unit, component: Component) -> tuple[Manifest, ..
     """
     if component.workers is None:
         return ()
-    name, generation = component.name, unit.generation
+    name, generation = component.name, component.labels.value[GENERATION_LABEL]
     kinds = (
         ("head", head_service_name(name, generation), app_label(name)),
         ("worker", workers_service_name(name, generation), app_label(worker_name(name))),
@@ -119,7 +120,7 @@ def node_service(unit: Unit, component: Component, kind: tuple[str, str, str]) -
     """A Service of one kind of nodes: their role, its name, and the `app` label of their pods."""
     role, name, app = kind
     spec = {
-        "selector": {APP_LABEL: app, GENERATION_LABEL: unit.generation},
+        "selector": {APP_LABEL: app, GENERATION_LABEL: component.labels.value[GENERATION_LABEL]},
         "clusterIP": HEADLESS,
         "publishNotReadyAddresses": True,
     }
@@ -132,14 +133,14 @@ def entry_component(unit: Unit) -> Component:
     return unit.component(Role.TRANSFORMER) or unit.components[0]
 
 
-def entry_address(unit: Unit, cluster_domain: str) -> str:
-    """The URL of a service inside the cluster.
+def entry_address(unit: Unit, env: Env) -> str:
+    """The URL inside the cluster of the component that requests come to first.
 
     A Service without an address maps no ports, so the port of the container is named.
     KServe: kube_ingress_reconciler.go, createAddress
     """
     entry = entry_component(unit)
-    address = f"{INSIDE_SCHEME}://{entry.name}.{unit.namespace}.svc.{cluster_domain}"
+    address = f"{INSIDE_SCHEME}://{entry.name}.{unit.namespace}.svc.{env.platform.cluster_domain}"
     return f"{address}:{pod_port(entry)}" if entry.headless else address
 
 

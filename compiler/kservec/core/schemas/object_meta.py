@@ -214,6 +214,9 @@ def _annotation_faults(annotations: dict[str, Json], path: Path) -> list[Fault]:
 
 def _malformed(code: Code, path: Path, text: str, allowed: str) -> Fault:
     hint = "this looks like a placeholder that was never filled in" if _is_placeholder(text) else f"allowed: {allowed}"
+    odd = next((character for character in text if not character.isascii()), "")
+    if odd:
+        hint += f"; U+{ord(odd):04X} is not one of them, whatever it looks like"
     return Fault(code=code, path=path, message=f"{field_path(path)} cannot be {_quoted(text)}", help=hint)
 
 

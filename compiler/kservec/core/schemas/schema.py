@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.quantity import with_strict_quantities
 from kservec.core.records import entity
 from kservec.core.schemas.faults import Fault, Subject, field_path
 from kservec.core.schemas.field_faults import faults_of, repeat_faults
@@ -85,9 +86,14 @@ class Compiled:
     schema: Json
 
     @cached_property
+    def strict(self) -> Json:
+        """The schema by which objects are judged: no patterns of quantities that take what no API server can read."""
+        return {**self.schema, "$defs": with_strict_quantities(self.schema.get("$defs", {}))}
+
+    @cached_property
     def plain(self) -> Draft202012Validator:
         """Tells objects of the kind that have no fault. It may miss some, such as those with odd metadata."""
-        judged = {**self.schema, "allOf": [*self.schema.get("allOf", ()), PLAIN_OBJECT]}
+        judged = {**self.strict, "allOf": [*self.strict.get("allOf", ()), PLAIN_OBJECT]}
         return Draft202012Validator(
             judged,
             validate_formats=True,
@@ -98,7 +104,7 @@ class Compiled:
     @cached_property
     def validator(self) -> Draft202012Validator:
         """The validator of the kind."""
-        return Draft202012Validator(self.schema, validate_formats=True, pattern_options=RegexOptions())
+        return Draft202012Validator(self.strict, validate_formats=True, pattern_options=RegexOptions())
 
     @cached_property
     def plan(self) -> Plan | None:

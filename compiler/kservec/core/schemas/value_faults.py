@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
+from kservec.core.diagnostics import NOT_SHOWN
 from kservec.core.schemas.faults import (
     ALTERNATIVES,
     DUPLICATE,
@@ -68,7 +69,9 @@ def value_fault(error: ValidationError, path: Path, subject: Subject) -> Fault:
         case ValidationErrorKind.Pattern(pattern=pattern):
             return _pattern_fault(path, value, pattern, subject)
         case ValidationErrorKind.Format(format=form):
-            return Fault(code=PATTERN, path=path, message=f"{place} is no valid {form}: {_shown(value, subject)}")
+            reason = f"is empty, where a {form} is due" if value == "" else f"is no valid {form}"
+            shown = "" if value == "" else f": {_shown(value, path, subject)}"
+            return Fault(code=PATTERN, path=path, message=f"{place} {reason}{shown}")
         case ValidationErrorKind.UniqueItems():
             return Fault(
                 code=DUPLICATE, path=path, message=f"{place} holds an item twice", help="remove one of the two"
@@ -89,9 +92,9 @@ def _type_fault(path: Path, value: Json, types: list[str], subject: Subject) -> 
     return Fault(
         code=TYPE,
         path=path,
-        message=f"{place} must be {due}, not {_kind_of(value)}{_shown_after(value, subject)}",
+        message=f"{place} must be {due}, not {_kind_of(value)}{_shown_after(value, path, subject)}",
         label=f"{due} is due",
-        help=_type_help(value, types, schema_at(subject.schema, path)) if subject.quotable else "",
+        help=_type_help(value, types, schema_at(subject.schema, path)) if _is_quotable(path, subject) else "",
     )
 
 
@@ -125,23 +128,25 @@ def _unquote_help(value: str, types: list[str]) -> str:
 
 
 def _enum_fault(path: Path, value: Json, options: list[str], subject: Subject) -> Fault:
-    near = closest(value, options) if isinstance(value, str) and subject.quotable else None
+    near = closest(value, options) if isinstance(value, str) and _is_quotable(path, subject) else None
     listed = ", ".join(options)
+    wrong = "is empty" if value == "" else f"cannot be {_shown(value, path, subject)}"
     return Fault(
         code=ENUM,
         path=path,
-        message=f"{field_path(path)} cannot be {_shown(value, subject)}: it takes {listed}",
+        message=f"{field_path(path)} {wrong}: it takes {listed}",
         label="not one of the allowed values",
         help=f"did you mean {near}?" if near else "",
     )
 
 
 def _pattern_fault(path: Path, value: Json, pattern: str, subject: Subject) -> Fault:
-    place = field_path(path)
+    place, is_empty = field_path(path), value == ""
     if QUANTITY in pattern:
-        message = f"{place} is no quantity: {_shown(value, subject)}"
-        return Fault(code=PATTERN, path=path, message=message, help="a number and an optional suffix: 500m, 2, 1.5Gi")
-    message = f"{place} has the wrong form: {_shown(value, subject)}"
+        reason = "is empty, where a quantity is due" if is_empty else f"is no quantity: {_shown(value, path, subject)}"
+        hint = "a number and an optional suffix: 500m, 2, 1.5Gi"
+        return Fault(code=PATTERN, path=path, message=f"{place} {reason}", help=hint)
+    message = f"{place} {'is empty' if is_empty else f'has the wrong form: {_shown(value, path, subject)}'}"
     hint = f"allowed: {_PATTERN_HELP[pattern]}" if pattern in _PATTERN_HELP else f"it must match {pattern}"
     return Fault(code=PATTERN, path=path, message=message, help=hint)
 
@@ -171,13 +176,23 @@ def _kind_of(value: Json) -> str:
             return "a mapping"
 
 
-def _shown_after(value: Json, subject: Subject) -> str:
-    return "" if isinstance(value, dict | list) else f" {_shown(value, subject)}"
+def _is_quotable(path: Path, subject: Subject) -> bool:
+    """Whether the value may be quoted: not that of a key, or of a variable, that is named like a credential."""
+    from kservec.core.text.confidential import names_credential  # noqa: PLC0415 - not needed without a fault
+
+    name = path[-1] if path else ""
+    if name == "value":
+        name = value_at(subject.value, (*path[:-1], "name"), default="")
+    return subject.quotable and not names_credential(str(name))
 
 
-def _shown(value: Json, subject: Subject) -> str:
-    if not subject.quotable:
-        return "(not shown)"
+def _shown_after(value: Json, path: Path, subject: Subject) -> str:
+    return "" if isinstance(value, dict | list) else f" {_shown(value, path, subject)}"
+
+
+def _shown(value: Json, path: Path, subject: Subject) -> str:
+    if not _is_quotable(path, subject):
+        return NOT_SHOWN
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{_shortened(value)}"' if isinstance(value, str) else _shortened(str(value))

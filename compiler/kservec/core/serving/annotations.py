@@ -123,7 +123,7 @@ ANNOTATIONS: Mapping[str, Effect] = {
     **_under(_SCALING, _REVISION, "metric-aggregation-algorithm scale-to-zero-pod-retention-period"),
     **_under(_SCALING, _REVISION, "target-utilization-percentage target-burst-capacity"),
     **_under(_SCALING, _REVISION, "panic-window-percentage panic-threshold-percentage"),
-    **_under(_SCALING, _REVISION, "initialScale activationScale scaleDownDelay metricAggregationAlgorithm"),
+    **_under(_SCALING, _REVISION, "initialScale maxScale scaleDownDelay metricAggregationAlgorithm"),
     **_under(_SCALING, _REVISION, "scaleToZeroPodRetentionPeriod targetUtilizationPercentage targetBurstCapacity"),
     **_under(_SCALING, _REVISION, "panicWindowPercentage panicThresholdPercentage"),
     **_under("serving.knative.dev", _REVISION, "rollout-duration rolloutDuration progress-deadline"),
@@ -176,7 +176,6 @@ USELESS_ANNOTATIONS: Mapping[str, str] = {
     "autoscaling.knative.dev/min-scale": _MIN,
     "autoscaling.knative.dev/minScale": _MIN,
     "autoscaling.knative.dev/max-scale": _MAX,
-    "autoscaling.knative.dev/maxScale": _MAX,
     "autoscaling.knative.dev/stable-window": "Knative calls it autoscaling.knative.dev/window",
     "serving.knative.dev/timeout-seconds": "set timeout of the component instead",
     "serving.knative.dev/enablePassthrough": "it is called serving.knative.openshift.io/enablePassthrough",
@@ -187,6 +186,7 @@ USELESS_ANNOTATIONS: Mapping[str, str] = {
 
 USELESS_LABELS: Mapping[str, str] = {
     "serving.kserve.io/inferenceservice": _SET_BY_KSERVE,
+    "serving.kserve.io/inferencegraph": "every object gets it from the InferenceGraph's name; remove it",
     "serving.kserve.io/kind": "KServe sets it on graphs; remove it",
     "internal.serving.kserve.io/localmodel": "it is derived from the LocalModelCache that holds the model; remove it",
     "internal.serving.kserve.io/localmodel-namespace": "it is derived from the LocalModelNamespaceCache; remove it",

@@ -14,8 +14,8 @@ from kservec.core.serving.written import bare_component, custom_model, storage_c
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kservec.core.env import Env
     from kservec.core.intents import Intent
+    from kservec.core.registry import Env
     from kservec.core.serving.written import Written
     from kservec.core.tree import Path
     from kservec.core.unit import Component

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.diagnostics import Code, Reject, Severity
+from kservec.core.diagnostics import Code, Needed, Reject, Severity
 from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.records import evolve
 from kservec.core.serving.runtime_defaults import runtime_defaults
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.unit import Component, Unit
     from kservec.spec.inferenceservice import ModelSpec
 
@@ -122,7 +122,8 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
         meant = closest(name, known)
         remedy = f"did you mean {meant}?" if meant else f"known runtimes: {', '.join(known) or 'none'}"
         message = f"there is no ServingRuntime in namespace {unit.namespace} and no ClusterServingRuntime named {name}"
-        raise Reject(finding(unit, NOT_FOUND, message, (*at, "runtime"), remedy))
+        found = finding(unit, NOT_FOUND, message, (*at, "runtime"), remedy)
+        raise Reject(evolve(found, rests_on=runtimes_needed(unit, name)))
     if runtime.spec.disabled:
         message = f"runtime {name} is disabled"
         raise Reject(finding(unit, DISABLED, message, (*at, "runtime"), "enable it, or name another runtime"))
@@ -157,9 +158,14 @@ def none_fits(unit: Unit, component: Component, model: ModelSpec, candidates: li
     shown = "; ".join(reasons[:SHOWN]) + (f"; and {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else "")
     protocol = f" with protocol {model.protocol_version}" if model.protocol_version else ""
     message = f"no runtime supports model format {described(model)}{protocol}"
-    return finding(
-        unit, NONE_FITS, message, (*component.implementation, "modelFormat"), shown or "the catalog is empty"
-    )
+    place = (*component.implementation, "modelFormat")
+    found = finding(unit, NONE_FITS, message, place, shown or "the catalog is empty")
+    return evolve(found, rests_on=runtimes_needed(unit))
+
+
+def runtimes_needed(unit: Unit, name: str = "") -> tuple[Needed, ...]:
+    """The runtimes of a name, or any, that a service can use."""
+    return Needed("ServingRuntime", unit.namespace, name), Needed("ClusterServingRuntime", "", name)
 
 
 def as_annotated(runtime: Runtime, unit: Unit, env: Env) -> Runtime:

@@ -28,7 +28,7 @@ from kservec.spec.inferenceservice import ComponentExtension, InferenceService
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kservec.core.env import Env
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Origin, Path, Source
     from kservec.core.unit import Unit
 

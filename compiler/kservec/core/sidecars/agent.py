@@ -33,8 +33,8 @@ from kservec.core.unit import Mode, finding
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.env import Env
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.sidecars.payload_logging import Logging
     from kservec.core.tree import Json, Origin, Source
     from kservec.core.unit import Component, Unit

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
-from kservec.core.quantity import parse_quantity
+from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
+from kservec.core.quantity import misfit
 from kservec.core.tree import Layer, Origin
 
 if TYPE_CHECKING:
+    from kservec.core.diagnostics import Span
     from kservec.core.platform import PlatformConfig
     from kservec.core.tree import Json
     from kservec.spec.configuration import ContainerResources
@@ -27,20 +28,15 @@ MISSING_SECTION = Code(
 )
 
 
-def broken_quantity(config: ContainerResources) -> str:
-    """What is wrong with the first quantity that does not parse; empty if all do."""
+def broken_quantity(config: ContainerResources) -> tuple[str, str]:
+    """The first setting that is no quantity, and why; both empty if all are."""
     wanted = {
         "cpuRequest": config.cpu_request,
         "cpuLimit": config.cpu_limit,
         "memoryRequest": config.memory_request,
         "memoryLimit": config.memory_limit,
     }
-    for name, text in wanted.items():
-        try:
-            parse_quantity(text)
-        except ValueError:
-            return f"{name}: {text!r} is no quantity"
-    return ""
+    return next(((name, reason) for name, text in wanted.items() if (reason := misfit(text))), ("", ""))
 
 
 def check_quantities(platform: PlatformConfig, key: str, config: ContainerResources | None) -> None:
@@ -49,9 +45,9 @@ def check_quantities(platform: PlatformConfig, key: str, config: ContainerResour
     Raises:
         Reject: one is missing or malformed. KServe refuses every pod then, whether or not it needs the section.
     """
-    broken = broken_quantity(config) if config is not None else ""
-    if broken:
-        raise Reject(platform.broken(key, broken))
+    setting, reason = broken_quantity(config) if config is not None else ("", "")
+    if reason:
+        raise Reject(platform.broken(key, f"{setting} {reason}", setting))
 
 
 def needed(platform: PlatformConfig, key: str, config: S | None) -> S:
@@ -73,6 +69,7 @@ def missing_section(platform: PlatformConfig, key: str) -> Diagnostic:
         message=f"inferenceservice-config has no section {key}",
         span=span,
         help=f"add data.{key} to the ConfigMap inferenceservice-config",
+        rests_on=(Needed("ConfigMap", platform.kserve_namespace, "inferenceservice-config"),),
     )
 
 
@@ -82,6 +79,12 @@ def resources(config: ContainerResources) -> Json:
         "limits": {"cpu": config.cpu_limit, "memory": config.memory_limit},
         "requests": {"cpu": config.cpu_request, "memory": config.memory_request},
     }
+
+
+def setting_span(platform: PlatformConfig, key: str, setting: str) -> Span | None:
+    """Where a setting of a section is written; None where there is no such section."""
+    section = platform.texts.get(key)
+    return section.setting(setting) if section is not None else None
 
 
 def section_origin(platform: PlatformConfig, key: str) -> Origin:

@@ -15,7 +15,7 @@ from kservec.core.names import (
     PROMETHEUS_PATH,
     PROMETHEUS_PORT,
 )
-from kservec.core.sidecars.injection import section_origin
+from kservec.core.sidecars.injection import setting_span
 from kservec.core.sidecars.queue_proxy import AGGREGATE_PORT, METRICS_PATH, aggregating, queue_proxy
 from kservec.core.unit import Mode
 
@@ -31,6 +31,11 @@ QUEUE_PROXY_PORT = 9091
 SCRAPED_PORT = "prometheus.io/port"
 SCRAPED_PATH = "prometheus.io/path"
 ON = "true"
+SETTINGS = {
+    ENABLE_METRIC_AGGREGATION: "enableMetricAggregation",
+    ENABLE_PROMETHEUS_SCRAPING: "enablePrometheusScraping",
+}
+"""The switches as annotations -> as settings of the platform."""
 
 NOBODY_LISTENS = Code(
     "metrics/nobody-listens",
@@ -107,7 +112,7 @@ def nobody_listens(unit: Unit, component: Component, platform: PlatformConfig, w
     return Diagnostic(
         code=NOBODY_LISTENS,
         message=message,
-        span=component.annotations.span((key,)) if own else section_origin(platform, SECTION).span(),
+        span=component.annotations.span((key,)) if own else setting_span(platform, SECTION, SETTINGS[key]),
         help=named if key == ENABLE_PROMETHEUS_SCRAPING else "point a PodMonitor at the port of the server",
         subject=unit.ref if own else None,
     )

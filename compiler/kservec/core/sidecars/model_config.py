@@ -5,7 +5,7 @@ KServe: pkg/modelconfig/configmap.go
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Manifest, manifest
 from kservec.core.golang.encoding import quote, struct
@@ -15,19 +15,11 @@ from kservec.core.quantity import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kservec.core.intents import PulledModel
     from kservec.core.tree import Json
     from kservec.core.unit import Unit
 
 FILE = "models.json"
-
-
-class PulledModel(NamedTuple):
-    """A model that the agent pulls: its name, where it lies, what serves it and how much memory it takes."""
-
-    name: str
-    uri: str
-    framework: str
-    memory: str | int | float
 
 
 def models_json(models: Iterable[PulledModel]) -> str:

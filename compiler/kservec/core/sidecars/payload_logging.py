@@ -13,7 +13,7 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.golang.duration import is_duration
 from kservec.core.names import COMPONENT_LABEL, INFERENCESERVICE_LABEL
-from kservec.core.sidecars.injection import needed, section_origin
+from kservec.core.sidecars.injection import needed, section_origin, setting_span
 from kservec.core.unit import finding
 from kservec.spec.inferenceservice import InferenceService
 
@@ -112,7 +112,7 @@ def settings(unit: Unit, platform: PlatformConfig) -> Logging:
     if logging.batch_interval and not is_duration(logging.batch_interval):
         message = f"the batch interval {logging.batch_interval!r} is no duration"
         here = own is not None and own.batch_interval is not None
-        span = None if here else section_origin(platform, SECTION).span(("batchInterval",))
+        span = None if here else setting_span(platform, SECTION, "batchInterval")
         place = span or (*PREDICTOR_LOGGER, "batchInterval")
         raise Reject(finding(unit, BAD_INTERVAL, message, place, "write a number with a unit, such as 10s"))
     return logging

@@ -14,8 +14,8 @@ from bisect import bisect_right
 from typing import Any, NamedTuple, TypeAlias
 
 from kservec.core.diagnostics import Span
+from kservec.core.paths import Json, Path, index_of
 from kservec.core.text.events import Ends, find_ends
-from kservec.core.tree import Json, Path, index_of
 
 Position: TypeAlias = "int | list[Any]"
 """Offset of a scalar; `[offset, item, ...]` for a list; `[offset, key, value, ...]` for a map, in its order."""
@@ -126,11 +126,16 @@ class Document:
         last = places[-1]
         return self._span(last.value if last.key is None or len(places) <= len(path) else last.key)
 
-    def quoted(self, path: Path) -> bool:
-        """Whether the scalar at `path` was written in quotes or as a block, and so is text whatever it looks like."""
+    def scalar(self, path: Path) -> int | None:
+        """The offset in `text` of the scalar at `path`, its anchor and tag included; None if there is none."""
         places = self._walk(path)
         position = places[-1].value
-        if self.text is None or len(places) <= len(path) or isinstance(position, list):
+        return position if isinstance(position, int) and len(places) > len(path) else None
+
+    def quoted(self, path: Path) -> bool:
+        """Whether the scalar at `path` was written in quotes or as a block, and so is text whatever it looks like."""
+        position = self.scalar(path)
+        if self.text is None or position is None:
             return False
         text = self.text.text
         properties = _match_properties(text, position)

@@ -13,13 +13,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from kservec.core.paths import Json
 from kservec.core.text.document import Position, SourceText
 from kservec.core.text.reading import CONTROL_CHARACTER, NUMBER, Limits, Reading
 from kservec.core.text.scalars import BadNumberError, resolve
-from kservec.core.tree import Json
 
 _match_space = re.compile(r"[ \t\r\n]*").match
 _match_string = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+"').match
+_match_open_string = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+').match
 _match_number = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?").match
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
@@ -89,7 +90,7 @@ class JsonReader(Reading):
         at = self._at
         found = _match_string(self.text.text, at)
         if found is None:
-            raise NotJsonError("text in double quotes is expected here", at)
+            raise self._no_string(at)
         self._at = found.end()
         token = found[0]
         if "\\" not in token:
@@ -102,6 +103,16 @@ class JsonReader(Reading):
             advice = "write both halves of the surrogate pair, or remove the half"
             self.report(CONTROL_CHARACTER, at, "this text holds half of a surrogate pair", advice)
         return _SURROGATE.sub("\ufffd", value)
+
+    def _no_string(self, at: int) -> NotJsonError:
+        """Why there is no text in quotes at an offset."""
+        begun = _match_open_string(self.text.text, at)
+        if begun is None:
+            return NotJsonError("text in double quotes is expected here", at)
+        stop = self.text.text[begun.end() : begun.end() + 1]
+        if stop in ("", "\n", "\r"):
+            return NotJsonError("the quote that opens here is not closed in this line", at)
+        return NotJsonError(f"the character U+{ord(stop):04X} must be written as an escape here", begun.end())
 
     def _number(self) -> Json:
         at = self._at

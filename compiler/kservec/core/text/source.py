@@ -8,7 +8,6 @@ YAML and JSON are read as Kubernetes reads them, but for what nobody means (see 
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import Any
 
@@ -16,22 +15,17 @@ import yaml
 from yaml.reader import ReaderError
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
+from kservec.core.paths import Json
 from kservec.core.text.document import Document, Position, SourceText
+from kservec.core.text.encodings import decoded
 from kservec.core.text.events import HAS_LIBYAML
 from kservec.core.text.json_reader import JsonReader, NotJsonError
 from kservec.core.text.reading import TOO_LARGE, Limits, StopReadingError
-from kservec.core.text.yaml_reader import YamlReader
+from kservec.core.text.yaml_reader import TEMPLATE, YamlReader
 from kservec.core.text.yaml_syntax import SYNTAX, explain_syntax_error, without_control_characters
-from kservec.core.tree import Json
 
 __all__ = ["HAS_LIBYAML", "Document", "Limits", "SourceText", "parse"]
 
-NOT_UTF8 = Code(
-    "yaml/not-utf8",
-    Severity.ERROR,
-    "Not UTF-8",
-    "Input files are UTF-8. Windows PowerShell writes UTF-16 with `>`: use `Out-File -Encoding utf8`.",
-)
 NOT_A_MAPPING = Code(
     "yaml/not-a-mapping",
     Severity.ERROR,
@@ -40,7 +34,8 @@ NOT_A_MAPPING = Code(
 )
 
 _MOST_RESTARTS = 100
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MOST_FINDINGS = 100
+"""So many findings about the text of one file are kept, and one more: nobody reads on."""
 _find_marker = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE).search
 _match_json = re.compile(r"[ \t\r\n]*\{").match
 
@@ -52,8 +47,9 @@ def parse(
 ) -> tuple[tuple[Document, ...], tuple[Diagnostic, ...]]:
     """Read a file of YAML or JSON.
 
-    Documents without content are left out; a List is replaced by its items. After an error that leaves a value behind
-    (a duplicate key) the document is there all the same, so that later checks see it; a build stops anyway.
+    Documents without content are left out; a List is replaced by its items. Of a template nothing but that is told.
+    After an error that leaves a value behind (a duplicate key) the document is there all the same, so that later checks
+    see it; a build stops anyway.
 
     Args:
         content: the bytes of the file.
@@ -65,15 +61,16 @@ def parse(
     """
     if len(content) > limits.max_bytes:
         return (), (_too_large(len(content), file, limits),)
-    try:
-        text = SourceText(file, content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        return (), (_not_utf8(content, file, error.start),)
-    if "\0" in text.text[:2]:
-        return (), (_not_utf8(content, file, 0),)
+    text = decoded(content, file)
+    if isinstance(text, Diagnostic):
+        return (), (text,)
     reader = _FileReader(limits)
     reader.read(text)
     findings = sorted(reader.findings.values(), key=lambda finding: finding.sort_key)
+    template = next((finding for finding in findings if finding.code is TEMPLATE), None)
+    if template is not None:
+        # All else only follows from that.
+        return (), (template,)
     return tuple(reader.documents), tuple(findings)
 
 
@@ -158,7 +155,8 @@ class _FileReader:
 
     def _note(self, *findings: Diagnostic) -> None:
         for finding in findings:
-            self.findings.setdefault((finding.code, finding.span, finding.message), finding)
+            if len(self.findings) <= _MOST_FINDINGS:
+                self.findings.setdefault((finding.code, finding.span, finding.message), finding)
 
 
 def _item(parent: Document, item: Json, position: Position) -> Document:
@@ -194,15 +192,3 @@ def _too_large(size: int, file: str, limits: Limits) -> Diagnostic:
     message = f"the file has {size:,} bytes, more than the limit of {limits.max_bytes:,}"
     advice = "split the file, or raise the limit with --max-file-size"
     return Diagnostic(code=TOO_LARGE, message=message, span=Span(file), help=advice)
-
-
-def _not_utf8(content: bytes, file: str, at: int) -> Diagnostic:
-    advice = "save the file as UTF-8"
-    if content.startswith(_UTF16) or b"\0" in content[:2]:
-        message = "the file is UTF-16, not UTF-8"
-        advice = "save the file as UTF-8; in PowerShell: `... | Out-File -Encoding utf8`"
-        return Diagnostic(code=NOT_UTF8, message=message, span=Span(file, 1, 1, 1, 1), help=advice)
-    before = content[:at].decode("utf-8-sig", "replace")
-    place = SourceText(file, before).place(len(before))
-    message = f"the byte 0x{content[at]:02X} is not valid UTF-8"
-    return Diagnostic(code=NOT_UTF8, message=message, span=Span(file, *place, *place), help=advice)

@@ -25,11 +25,11 @@ from yaml.events import (
 )
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.paths import Json
 from kservec.core.text.document import Position, SourceText
 from kservec.core.text.events import NextEvent, event_source
 from kservec.core.text.reading import KEY, NUMBER, Limits, Reading, StopReadingError
 from kservec.core.text.scalars import NUMBER_STARTS, WORDS, BadNumberError, key_text, resolve
-from kservec.core.tree import Json
 
 ALIAS_EXPANSION = Code(
     "yaml/alias-expansion",
@@ -63,6 +63,7 @@ TEMPLATE = Code(
     "A template instead of YAML",
     "The file holds placeholders of a template language. Render it first and compile the result.",
 )
+TEMPLATE_MESSAGE = "this file looks like a template that was not rendered"
 TEMPLATE_ADVICE = (
     "render the file first, e.g. with `helm template`, and compile the result; put the value in quotes "
     "if the braces are meant as text"
@@ -238,7 +239,7 @@ class YamlReader(Reading):
     def _report_collection_key(self, at: int) -> None:
         brace = max(0, at - 1) if self.text.text.startswith("{{", max(0, at - 1)) else at
         if self.text.text.startswith(("{{", "{%"), brace):
-            self.report(TEMPLATE, brace, "this looks like a template", TEMPLATE_ADVICE)
+            self.report(TEMPLATE, brace, TEMPLATE_MESSAGE, TEMPLATE_ADVICE)
         else:
             advice = "keys are plain words; put the key in quotes if brackets are part of it"
             self.report(KEY, at, "a key is a map or a list", advice)

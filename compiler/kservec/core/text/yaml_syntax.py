@@ -17,7 +17,7 @@ import yaml
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.core.text.document import SourceText
 from kservec.core.text.reading import CONTROL_CHARACTER, TOO_DEEP
-from kservec.core.text.yaml_reader import TEMPLATE, TEMPLATE_ADVICE
+from kservec.core.text.yaml_reader import TEMPLATE, TEMPLATE_ADVICE, TEMPLATE_MESSAGE
 
 SYNTAX = Code(
     "yaml/syntax",
@@ -45,6 +45,12 @@ UNCLOSED = Code(
 )
 
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ADVICE = {
+    "\0": "remove it; a file with NUL bytes is binary, or was damaged when the disk was full or the machine stopped",
+    "\x1b": "remove the colours: the text was written for a terminal (`--color=never`, `NO_COLOR=1`)",
+    "\x1a": "remove it; DOS programs mark the end of a file with it",
+    "\ufffe": "save the file as UTF-8",
+}
 _find_template = re.compile(r"\{\{|\{%").search
 _match_glued_colon = re.compile(r"\s*(?:-\s+)?[\w.-]+(:)[^\s/:]").match
 _match_glued_dash = re.compile(r"\s*(-)[^\s-]").match
@@ -61,7 +67,7 @@ def without_control_characters(text: SourceText) -> tuple[SourceText, list[Diagn
             code=CONTROL_CHARACTER,
             message=f"the character U+{ord(found[0]):04X} is not allowed in YAML",
             span=text.span(found.start(), found.end()),
-            help="remove it, or write it as an escape in double quotes",
+            help=_ADVICE.get(found[0], "remove it, or write it as an escape in double quotes"),
         )
         for found in islice(_CONTROL.finditer(text.text), _MOST_CONTROLS)
     ]
@@ -142,7 +148,7 @@ def _template(s: Stumble) -> Mistake | None:
     for at in places:
         found = _find_template(s.line(at))
         if found is not None:
-            return Mistake(TEMPLATE, s.line_start(at) + found.start(), "this looks like a template", TEMPLATE_ADVICE)
+            return Mistake(TEMPLATE, s.line_start(at) + found.start(), TEMPLATE_MESSAGE, TEMPLATE_ADVICE)
     return None
 
 

@@ -214,8 +214,14 @@ CONTAINER_RULES: tuple[Rule, ...] = (
 
 
 REASON = "in an init container, unless its restartPolicy is Always"
-INIT_CONTAINER_RULES: tuple[Rule, ...] = tuple(
-    Rule("", forbids(name, lambda container: container.get("restartPolicy") != "Always", REASON))
-    for name in (*PROBES, "lifecycle")
-)
+RUNS_ON = {"properties": {"restartPolicy": {"const": "Always"}}, "required": ["restartPolicy"]}
+
+
+def of_those_that_run_on(name: str) -> Check:
+    """The check of a field that init containers which end cannot have."""
+    check = forbids(name, lambda container: container.get("restartPolicy") != "Always", REASON)
+    return check._replace(fine={"anyOf": [RUNS_ON, check.fine]})
+
+
+INIT_CONTAINER_RULES: tuple[Rule, ...] = tuple(Rule("", of_those_that_run_on(name)) for name in (*PROBES, "lifecycle"))
 """Further rules of init containers: those that end have nothing to be probed and no hooks."""

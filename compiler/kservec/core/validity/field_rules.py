@@ -349,9 +349,7 @@ def is_below(text: str) -> bool:
 
 
 AN_ADDRESS = takes(is_address, "an IP address", fine=r"[1-9][0-9]?\.[1-9][0-9]?\.[1-9][0-9]?\.[1-9][0-9]?")
-A_CONFIG_KEY = takes(
-    is_config_key, "letters, digits, dashes, underscores and dots", fine="[A-Za-z0-9][-._A-Za-z0-9]*"
-)
+A_CONFIG_KEY = takes(is_config_key, "letters, digits, dashes, underscores and dots", fine="[A-Za-z0-9][-._A-Za-z0-9]*")
 A_KEY = takes(
     is_key, "a label key: letters, digits, dashes, underscores and dots, with or without a domain and slash", PLAIN_KEY
 )

@@ -41,6 +41,13 @@ UNNAMED_PORT = Code(
     "The ports of the container that serves become those of its Service, with their names. A Service with more than "
     "one port needs a name for each.",
 )
+NO_PORTS = Code(
+    "output/no-ports",
+    Severity.ERROR,
+    "a Service without a port",
+    "Only a Service without an address of its own may have no ports. Those of a scheduler's Service are the ports of "
+    "its containers that are named grpc, grpc-health, metrics and zmq.",
+)
 ROLLOUT = Code(
     "output/rollout-number",
     Severity.ERROR,
@@ -64,14 +71,22 @@ def daemon_set_faults(body: Json) -> Iterator[Fault]:
     yield from template_faults(body["spec"]["template"])
 
 
-def template_faults(template: Json) -> Iterator[Fault]:
-    """Labels of the pods that are too long, and what is wrong with the pods themselves."""
+def leader_worker_set_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server would refuse in the pods of a LeaderWorkerSet, once its controller makes them."""
+    for name in ("leaderTemplate", "workerTemplate"):
+        template = body["spec"]["leaderWorkerTemplate"].get(name)
+        if template is not None:
+            yield from template_faults(template, ("spec", "leaderWorkerTemplate", name))
+
+
+def template_faults(template: Json, at: tuple[str, ...] = ("spec", "template")) -> Iterator[Fault]:
+    """Labels of the pods that are too long, and what is wrong with the pods themselves; `at` is the template's path."""
     for key, value in (template["metadata"].get("labels") or {}).items():
         if len(value) > MAX_LABEL:
             message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
             yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
     for fault in pod_faults(template["spec"]):
-        yield fault.below("spec", "template", "spec")
+        yield fault.below(*at, "spec")
 
 
 def rollout_faults(strategy: Json) -> Iterator[Fault]:
@@ -96,14 +111,21 @@ def rollout_faults(strategy: Json) -> Iterator[Fault]:
         yield Fault(ROLLOUT, ("spec", "strategy"), "maxSurge and maxUnavailable are both 0", help="raise one of them")
 
 
-def service_faults(body: Json) -> Iterator[Fault]:
-    """A Service's name, which is stricter than others, and those of its ports."""
+def name_faults(body: Json) -> Iterator[Fault]:
+    """A Service's name, which is stricter than others."""
     name = body["metadata"]["name"]
     if not SERVICE_NAME(name):
         yield Fault(
             LONG_SERVICE_NAME, ("metadata", "name"), f"{name} is no valid name of a Service", help="shorten the name"
         )
+
+
+def service_faults(body: Json) -> Iterator[Fault]:
+    """A Service's name, and the names of its ports."""
+    yield from name_faults(body)
     ports = body["spec"].get("ports") or ()
+    if not ports and body["spec"].get("clusterIP") != "None" and body["spec"].get("type") != "ExternalName":
+        yield Fault(NO_PORTS, ("spec",), "no port is named", help="name the ports of the container")
     for port in ports if len(ports) > 1 else ():
         if not port.get("name"):
             message = f"port {port['port']} has no name, and is not the only one"
@@ -112,7 +134,7 @@ def service_faults(body: Json) -> Iterator[Fault]:
 
 def knative_service_faults(body: Json) -> Iterator[Fault]:
     """Everything an API server or Knative's webhook would refuse in a Knative service."""
-    yield from service_faults(body)
+    yield from name_faults(body)
     for fault in pod_faults(body["spec"]["template"]["spec"]):
         yield fault.below("spec", "template", "spec")
     yield from long_revision_names(body)
@@ -134,6 +156,7 @@ def long_revision_names(body: Json) -> Iterator[Fault]:
 CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
     ("apps/v1", "DaemonSet"): daemon_set_faults,
     ("apps/v1", "Deployment"): deployment_faults,
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): leader_worker_set_faults,
     ("v1", "PersistentVolume"): volume_faults,
     ("v1", "PersistentVolumeClaim"): claim_faults,
     ("v1", "Service"): service_faults,

@@ -87,7 +87,7 @@ def label_values(labels: Json) -> Iterator[Wrong]:
         yield from (wrong._replace(at=(key,)) for wrong in A_LABEL_VALUE(value))
 
 
-@unless(without("dnsPolicy"))
+@unless({"properties": {"dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default"]}}})
 def name_resolution(pod: Json) -> Iterator[Wrong]:
     """Without the cluster's name servers, others must be named."""
     if pod.get("dnsPolicy") == "None" and not (pod.get("dnsConfig") or {}).get("nameservers"):
@@ -149,7 +149,7 @@ def devices(pod: Json) -> Iterator[Wrong]:
                 yield Wrong(INVALID, f"names {device.get('name')}, which is no volume of the pod with a claim", at)
 
 
-@unless(of_containers(without("lifecycle")))
+@unless(of_containers({"properties": {"lifecycle": {"additionalProperties": without("sleep")}}}))
 def pauses(pod: Json) -> Iterator[Wrong]:
     """A hook may not sleep longer than the pod has to end."""
     grace = pod.get("terminationGracePeriodSeconds")

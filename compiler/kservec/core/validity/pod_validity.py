@@ -71,7 +71,7 @@ def pod_faults(pod: Json) -> Iterator[Fault]:
     containers = [("containers", c) for c in pod.get("containers") or ()]
     containers += [("initContainers", c) for c in pod.get("initContainers") or ()]
     volumes = pod.get("volumes") or ()
-    yield from repeats([(field, c["name"]) for field, c in containers], "container")
+    yield from repeats([(field, c["name"]) for field, c in containers if "name" in c], "container")
     yield from repeats([("volumes", v["name"]) for v in volumes], "volume")
     for volume in volumes:
         yield from volume_faults(volume)
@@ -79,7 +79,7 @@ def pod_faults(pod: Json) -> Iterator[Fault]:
     for field, container in containers:
         if not is_plain(container, names):
             for fault in container_faults(container, names):
-                yield fault.below(field, container["name"])
+                yield fault.below(field, container.get("name", ""))
     yield from faults_of_rules(pod, RULES)
     yield from deployment_faults(pod)
 

@@ -1,0 +1,98 @@
+"""Confidential: the text of input files as it may be shown in reports, without lines that may hold a secret.
+
+Works on text alone, so that it also holds for files that cannot be parsed. Rather hides too much than too little: a
+document that is or holds a Secret is hidden as a whole, and of others each line that looks like a credential.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from kservec.core.diagnostics import NOT_SHOWN
+from kservec.core.spelling import closest
+
+SECRET_KINDS = ("Secret", "SecretList")
+
+_find_markers = re.compile(r"^---(?=\s|\Z)", re.MULTILINE).finditer
+_find_kinds = re.compile(r"""(?:^|[\s{,"'-])kind\b["']?\s*:?\s*(?:[&!]\S*\s+)*["']?(\w+)""").findall
+_has_secret_data = re.compile(
+    r"""(?:^|[\s{,"'-])stringData\b|\btype["']?\s*:\s*["']?(?:Opaque|kubernetes\.io/)"""
+).search
+_has_data = re.compile(r"""(?:^|[\s{,"'-])data\b""").search
+_is_declaration = re.compile(r"""["']?kind["']?\s*:\s*["']?Cluster\b""").search
+_starts_secrets = re.compile(r"""[\s{,]*["']?secrets["']?\s*:""").match
+_is_top_level = re.compile(r"[A-Za-z\"']").match
+_split_lines = re.compile(r"(\r\n|\r|\n)").split
+
+_WORD_BEGINS = r"(?:^|[^A-Za-z]|(?<=[a-z0-9])(?=[A-Z]))"
+_NAME = (
+    rf"{_WORD_BEGINS}(?i:pass(?:word|wd|phrase|code)?|pwd|secret|(?<!account)token|credentials?|authorization|bearer|"
+    r"(?:api|access|private|secret|account|encryption|signing)[_-]?key(?:[_-]?id)?)"
+)
+_is_credential = re.compile(
+    rf"""{_NAME}["']?(?:\s*[:=]|\s)\s*["']?(?!["'|>&{{\[\s]|(?i:true|false|null)\b|\Z)"""
+    r"""|\w://[^\s/@:"']*:[^\s/@]+@|-----BEGIN\s|^\s*(?:-\s+)?[A-Za-z0-9+/=]{40,}\s*\Z"""
+).search
+_is_value = re.compile(r"""\s*(?:-\s+)?["']?value["']?\s*:""").match
+_is_credential_name = re.compile(rf"""["']?\bname["']?\s*:\s*["']?[\w.-]*?{_NAME}\b""").search
+_ends_as_credential = re.compile(rf".*?{_NAME}").fullmatch
+_has_value = re.compile(r"""[{,]\s*["']?value["']?\s*:""").search
+
+
+def names_credential(name: str) -> bool:
+    """Whether a variable or key of this name most likely holds a credential."""
+    return _ends_as_credential(name) is not None
+
+
+def showable(text: str) -> str:
+    """The text with what may be secret hidden; every line stays where it is."""
+    starts = [0, *(found.start() for found in _find_markers(text) if found.start()), len(text)]
+    return "".join(shown_document(text[start:end]) for start, end in pairwise(starts))
+
+
+def shown_document(text: str) -> str:
+    """One document, with what is confidential in it hidden."""
+    parts = _split_lines(text)
+    lines, ends = parts[::2], [*parts[1::2], ""]
+    if is_secret(text):
+        shown = [hidden(line) for line in lines]
+    else:
+        shown = hidden_declarations(lines) if _is_declaration(text) else lines
+        shown = [NOT_SHOWN if holds_credential(lines, i) else line for i, line in enumerate(shown)]
+    return "".join(line + end for line, end in zip(shown, ends, strict=True))
+
+
+def is_secret(text: str) -> bool:
+    """Whether a document is or holds a Secret, be it that its kind is misspelt or missing."""
+    kinds = _find_kinds(text)
+    if any(kind in SECRET_KINDS or closest(kind, SECRET_KINDS) for kind in kinds):
+        return True
+    return _has_secret_data(text) is not None or (not kinds and _has_data(text) is not None)
+
+
+def hidden(line: str) -> str:
+    """What is shown of a line that may hold a secret. Empty lines and the marks between documents stay."""
+    return line if not line.strip() or line.rstrip() == "---" else NOT_SHOWN
+
+
+def hidden_declarations(lines: list[str]) -> list[str]:
+    """A Cluster document with its declared Secrets hidden, among which someone may have written a value by mistake."""
+    shown: list[str] = []
+    inside = False
+    for line in lines:
+        if _is_top_level(line) or _starts_secrets(line):
+            inside = _starts_secrets(line) is not None
+        shown.append(hidden(line) if inside and not line.rstrip().endswith("secrets:") else line)
+    return shown
+
+
+def holds_credential(lines: list[str], i: int) -> bool:
+    """Whether a line gives something that is named like a credential a value, or looks like one itself."""
+    line = lines[i]
+    if _is_credential(line):
+        return True
+    if _is_value(line):
+        around = (*lines[max(0, i - 1) : i], *lines[i + 1 : i + 2])
+        return any(_is_credential_name(other) for other in around)
+    return _has_value(line) is not None and _is_credential_name(line) is not None

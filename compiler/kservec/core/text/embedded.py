@@ -1,0 +1,101 @@
+"""Text inside a document: where the JSON in a scalar, such as a data key of a ConfigMap, was written.
+
+Decides which character of the file stands for a character of the value. Must not know what the JSON means. Where a
+value was folded or escaped its characters cannot be told apart, and there is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kservec.core.text.document import SourceText
+from kservec.core.text.json_reader import JsonReader, NotJsonError
+from kservec.core.text.reading import Limits, StopReadingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kservec.core.diagnostics import Span
+    from kservec.core.paths import Json, Path
+    from kservec.core.text.document import Document, Position
+
+_match_block = re.compile(r"(?:[&!]\S*[ \t]+)*\|[^\r\n]*(?:\r\n|\r|\n)").match
+_find_lines = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)").finditer
+
+
+def span_at(document: Document, path: Path, offset: int) -> Span | None:
+    """The word at an offset in the text that stands at `path`; None if it cannot be told where that is."""
+    start = document.scalar(path)
+    if start is None or document.text is None:
+        return None
+    at = _in_block(document.text.text, start, _text_at(document, path), offset)
+    return None if at is None else document.text.token(at)
+
+
+def setting_span(document: Document, path: Path, keys: Sequence[str], *, at_key: bool = False) -> Span | None:
+    """Where a setting is written in the JSON that stands at `path`; None if that cannot be told.
+
+    Args:
+        document: the document.
+        path: the scalar that holds the JSON.
+        keys: the way to the setting through JSON objects. Letter case does not count, as in Go.
+        at_key: whether the key is wanted, not its value.
+    """
+    text = _text_at(document, path)
+    reader = JsonReader(SourceText("", text), Limits())
+    try:
+        value, position = next(reader.documents())
+    except (NotJsonError, StopReadingError, StopIteration):
+        return None
+    found = _positions(value, position, keys)
+    if found is None:
+        return None
+    start = found[0 if at_key else 1]
+    start = start[0] if isinstance(start, list) else start
+    return span_at(document, path, start)
+
+
+def _text_at(document: Document, path: Path) -> str:
+    value = document.value
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _positions(value: Json, position: Position, keys: Sequence[str]) -> tuple[Position, Position] | None:
+    """The positions of the key and the value that keys lead to. Of two spellings of a key the exact one counts."""
+    key_position = position
+    for wanted in keys:
+        if not isinstance(value, dict) or not isinstance(position, list):
+            return None
+        named = [name for name in value if name.lower() == wanted.lower()]
+        if not named:
+            return None
+        name = wanted if wanted in named else named[-1]
+        i = 1 + 2 * list(value).index(name)
+        key_position, position, value = position[i], position[i + 1], value[name]
+    return key_position, position
+
+
+def _in_block(text: str, start: int, value: str, offset: int) -> int | None:
+    """Where the character at `offset` of a value stands in the text, in which the value's scalar begins at `start`."""
+    header = _match_block(text, start)
+    if header is None:
+        return _in_line(text, start, value, offset)
+    line = value.count("\n", 0, offset)
+    wanted = value.split("\n")[line]
+    column = offset - (value.rfind("\n", 0, offset) + 1)
+    for i, found in enumerate(_find_lines(text, header.end())):
+        if i == line:
+            indent = len(found[1]) - len(wanted)
+            return found.start() + indent + column if found[1].endswith(wanted) and indent >= 0 else None
+    return None
+
+
+def _in_line(text: str, start: int, value: str, offset: int) -> int | None:
+    """The same for a scalar that stands as it is in one line, in quotes or not."""
+    for begin in (start, start + 1):
+        if text.startswith(value, begin):
+            return begin + offset
+    return None

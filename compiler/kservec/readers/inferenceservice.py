@@ -1,0 +1,46 @@
+"""InferenceServices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.admission.admit import admit_inferenceservice
+from kservec.core.diagnostics import has_errors
+from kservec.core.serving.tracking import without_tracking
+from kservec.core.unit import Source, Unit
+from kservec.documents.metadata import odd_in_service
+from kservec.readers.identity import is_stopped, with_identity
+from kservec.spec.inferenceservice import InferenceService
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.registry import Env
+    from kservec.documents.entries import Entry
+
+
+def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
+    """The Unit of an InferenceService.
+
+    Raises:
+        Reject: the platform's configuration cannot be used, or a value does not fit the model.
+    """
+    ref, document = entry.ref, entry.document
+    value = with_identity(env.schemas.with_defaults(document.value, ref.api_version, ref.kind), ref)
+    admitted = admit_inferenceservice(document, value, env.platform, env.plugs, env.cluster.local_caches)
+    if has_errors(admitted.diagnostics):
+        return None, admitted.diagnostics
+    source = Source(document=document, moved=admitted.moved)
+    spec = InferenceService.read(admitted.value)
+    labels, annotations = without_tracking(spec.metadata.labels, spec.metadata.annotations)
+    unit = Unit(
+        ref=ref,
+        source=source,
+        spec=spec,
+        mode=admitted.mode,
+        labels=labels,
+        annotations=annotations,
+        stopped=is_stopped(annotations),
+    )
+    return unit, (*admitted.diagnostics, *odd_in_service(unit, env.platform))
