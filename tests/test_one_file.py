@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ FAMILIES = ("storage", "scaling", "exposure", "workloads")
 PLUGS = load_plugs()
 
 
+@cache
 def literals(module: Path) -> set[str]:
     """Every string constant of a module that is no docstring."""
     tree = ast.parse(module.read_text())
@@ -31,6 +33,7 @@ def literals(module: Path) -> set[str]:
     }
 
 
+@cache
 def compared(module: Path) -> set[str]:
     """Strings that a module compares with, matches on, or uses as keys of a literal map."""
     found: set[str] = set()
