@@ -6,6 +6,7 @@ import pytest
 
 from kservec.api import compile_text
 from kservec.compilation import TOGETHER
+from kservec.core.text.confidential import without_passwords
 
 SERVICE = """\
 apiVersion: serving.kserve.io/v1beta1
@@ -60,3 +61,17 @@ def test_an_error_stops_its_own_unit_only() -> None:
         ("model-05", "storage/unknown-scheme"),
     ]
     assert any(name == "cache" for name, _ in errors)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("cannot read 'foo://u:SECRET@h/x'", "cannot read 'foo://***@h/x'"),
+        ("from 'ftp://h/x?token=SECRET&a=b'", "from 'ftp://h/x?token=***&a=b'"),
+        ("https://h/x?X-Amz-Signature=SECRET", "https://h/x?X-Amz-Signature=***"),
+        ("s3://bucket/key=1 and u:p@h", "s3://bucket/key=1 and u:p@h"),
+    ],
+)
+def test_findings_quote_no_passwords(text: str, shown: str) -> None:
+    """Passwords and tokens of URIs are hidden, whichever finding quotes them."""
+    assert without_passwords(text) == shown

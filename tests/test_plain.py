@@ -133,6 +133,12 @@ def test_plain_metadata_has_no_fault(text: str) -> None:
             assert metadata_faults(metadata) == []
 
 
+@pytest.mark.parametrize("name", [None, 5, [], {}])
+def test_a_name_that_is_no_text_is_not_plain(name: Any) -> None:
+    """A name that is left empty is null, which would leave the object out without a word."""
+    assert not PLAIN_METADATA.is_valid({"metadata": {"name": name}})
+
+
 def test_common_metadata_passes_at_once() -> None:
     """The metadata that nearly all objects have needs no second look."""
     metadata = {

@@ -9,6 +9,7 @@ from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.graphs.index import Index
 from kservec.core.records import evolve, fresh, record
+from kservec.core.text.confidential import without_passwords
 from kservec.documents.entries import ref_of
 from kservec.emit import dump
 from kservec.frontend import Options, read
@@ -107,8 +108,16 @@ def next_units(waiting: deque[Unit]) -> list[Unit]:
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Findings in the order of the input, each once. The order is total: no two different ones compare equal."""
-    return tuple(sorted(dict.fromkeys(found), key=lambda d: (d.sort_key, d.help, d.label, str(d.subject))))
+    """Findings in the order of the input, each once, without passwords. No two different ones compare equal."""
+    shown = dict.fromkeys(map(presentable, found))
+    return tuple(sorted(shown, key=lambda d: (d.sort_key, d.help, d.label, str(d.subject))))
+
+
+def presentable(finding: Diagnostic) -> Diagnostic:
+    """A finding that quotes no password of a URI."""
+    texts = (finding.message, finding.help, finding.label)
+    shown = tuple(map(without_passwords, texts))
+    return finding if shown == texts else evolve(finding, message=shown[0], help=shown[1], label=shown[2])
 
 
 class Output:

@@ -13,7 +13,7 @@ from itertools import accumulate, chain
 
 import orjson
 
-from kservec.spec.graph_texts import RESPONSE, condition_problem, input_problem
+from kservec.spec.graph_texts import MOST_CALLS, RESPONSE, condition_problem, input_problem
 from kservec.spec.inferencegraph import ROOT, InferenceGraphSpec, InferenceRouter, InferenceStep, RouterTimeouts
 from kservec_router.errors import GraphError
 from kservec_router.gjson import Condition, Test, compile_condition
@@ -151,6 +151,7 @@ class _Compiler:
     def __init__(self, spec: InferenceGraphSpec, policies: Policies) -> None:
         self.spec, self.policies = spec, policies
         self.done: dict[str, Node | None] = {}
+        self.calls: dict[str, int] = {}
         self.problems: list[str] = []
         self.notes: list[str] = []
         self.labels: list[str] = []
@@ -185,7 +186,17 @@ class _Compiler:
             only=steps[0] if is_single else None,
         )
         self.done[name] = node
+        self._count_calls(name, kind, given)
         return node
+
+    def _count_calls(self, name: str, kind: Kind, given: InferenceRouter) -> None:
+        """Note how many services a request to a node asks at most, and refuse too many for one request."""
+        counts = [self.calls.get(step.node_name, 0) if step.node_name else 1 for step in given.steps]
+        several = kind in {Kind.SEQUENCE, Kind.ENSEMBLE}
+        self.calls[name] = sum(counts) if several else max(counts, default=0)
+        most = max(MOST_CALLS, sum(len(node.steps) for node in self.spec.nodes.values()))
+        if name == ROOT and self.calls[name] > most:
+            self._wrong(f"one request leads to {self.calls[name]} calls; at most {most} are made")
 
     def step(self, node: str, kind: Kind, place: int, given: InferenceStep, above: tuple[str, ...]) -> Step:
         """Step number *place* of a node."""

@@ -15,6 +15,14 @@ from kservec_router.errors import SettingsError
 from kservec_router.policies import Policies, parse_policies
 
 PREFIX = "KSERVEC_ROUTER_"
+HIGHEST_PORT = 65_535
+
+
+def _port(text: str) -> int:
+    """A port: 1 to 65535, or 0 for any that is free."""
+    if not 0 <= (number := int(text)) <= HIGHEST_PORT:
+        raise ValueError(f"{number} is no port")
+    return number
 
 
 def _size(text: str) -> int:
@@ -43,7 +51,7 @@ class Settings:
     graph_json: str = _setting("", str, "the graph's spec as JSON")
     graph: str = _setting("", str, "file with the graph, JSON or YAML; it is read again when it changes")
     host: str = _setting("", str, "address to listen on (default: all)")
-    port: int = _setting(8080, int, "port to listen on")
+    port: int = _setting(8080, _port, "port to listen on")
     propagate_headers: str = _setting(
         "", str, "patterns of headers that go on to the services, separated by commas", "PROPAGATE_HEADERS"
     )

@@ -65,6 +65,20 @@ def test_arguments_are_split_as_a_shell_does(programs: str) -> None:
     assert told[-1] == "--max-model-len=8192"
 
 
+def test_no_name_is_a_command(programs: str, tmp_path: Path) -> None:
+    """Whatever a model or adapter is called, nothing of it is run, and arguments of one's own arrive as they are."""
+    found = tmp_path / "found"
+    adapters = {"lora": {"adapters": [{"name": f"x'; touch {found}; '", "uri": "pvc://models/x"}]}}
+    own = ["--chat-template", "a b", "--hf-overrides", '{"a b": 1}', "it's"]
+    service = llm(
+        model={"name": f"q'$(touch {found})'", **adapters}, template={"containers": [{"name": "main", "args": own}]}
+    )
+    told = run(main(made(service)["Deployment/chat-kserve"]["spec"]["template"]), programs)
+    assert told[-len(own) :] == own
+    assert told[5] == f"q'$(touch {found})'"
+    assert not found.exists()
+
+
 def test_tls_and_tensors_are_arguments(programs: str) -> None:
     """Both are left out where they are not wanted."""
     service = llm(parallelism={"tensor": 4})

@@ -26,6 +26,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "b -> c -> b",
     ),
+    "too many calls for one request": (
+        {
+            "root": node("Sequence", *[{"nodeName": "a"}] * 11),
+            "a": node("Sequence", *[{"nodeName": "b"}] * 10),
+            "b": node("Sequence", *[step("s")] * 10),
+        },
+        "one request leads to 1100 calls; at most 1000 are made",
+    ),
     "no steps": ({"root": node("Sequence")}, 'node "root" has no steps'),
     "weights below 100": ({"root": node("Splitter", step("a", weight=60))}, "sum to 60, not to 100"),
     "a negative weight": (

@@ -30,6 +30,15 @@ REFUSED = Code(
 )
 
 
+KIND_ABSENT = Code(
+    "platform/kind-absent",
+    Severity.ERROR,
+    "an object of a kind that the cluster does not have",
+    "The target cluster is said to lack the kind (`absent` of a Cluster document, or --absent), and what is compiled "
+    "needs an object of it.",
+)
+
+
 def seal(unit: Unit, env: Env) -> Step:
     """Report what no pass honoured and what an API server would refuse.
 
@@ -38,17 +47,28 @@ def seal(unit: Unit, env: Env) -> Step:
 
     Takes:   every intent that is left
     Writes:  nothing
-    Reports: output/intent-left, output/*, pod/*
+    Reports: output/intent-left, output/*, pod/*, platform/kind-absent
     """
     found = [*leftovers(unit)]
     misfitting: list[Diagnostic] = []
     for made in unit.bundle.manifests:
         ref, body = made.ref, made.body.value
+        # The kinds of the core are always there: a bare Service means Knative's.
+        if env.platform.absent and ref.group and not env.platform.has(ref.api_version, ref.kind):
+            found.append(absent_kind(unit, made))
         if faults := list(object_faults(ref.api_version, ref.kind, body)):
             found += [refusal(unit, made, fault) for fault in faults]
         elif not env.schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
     return Step(unit, (*found, *misfitting))
+
+
+def absent_kind(unit: Unit, made: Manifest) -> Diagnostic:
+    """The error about an object that the cluster could not keep."""
+    message = f"{unit.ref} leads to {made.ref}, and the cluster has no {made.ref.kind}"
+    span = made.body.span(()) or unit.source.span("metadata", "name")
+    hint = f"take {made.ref.kind} out of what is absent, or change what asks for it"
+    return Diagnostic(code=KIND_ABSENT, message=message, span=span, help=hint, subject=unit.ref)
 
 
 def refusal(unit: Unit, made: Manifest, fault: Fault) -> Diagnostic:

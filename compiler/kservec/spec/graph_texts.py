@@ -14,6 +14,9 @@ REQUEST, RESPONSE = "$request", "$response"
 SCHEMES = ("http", "https")
 LONGEST_CONDITION = 4096
 MOST_MODIFIERS = 50
+MOST_CALLS = 1_000
+"""Calls that one request may lead to, or one for each step of the graph if those are more: nodes that several steps
+lead to are run once for each, so a small graph can ask for millions."""
 OF_QUERIES, OF_ALL = ("[(", "])"), ("[({", "])}")
 """Brackets that open and close: those that count in queries, and those of multipaths."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.graphs.nodes import depth
+from kservec.core.graphs.nodes import calls, depth
 from kservec.core.records import evolve
 from kservec.core.spelling import closest
 from kservec.spec.graph import ROOT, SPLITTER
+from kservec.spec.graph_texts import MOST_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +61,15 @@ TOO_DEEP = Code(
 )
 
 
+TOO_MANY_CALLS = Code(
+    "graph/too-many-calls",
+    Severity.ERROR,
+    "one request leads to too many calls",
+    "A node that several steps lead to runs once for each of them, so that a few nodes can ask for millions of calls. "
+    "The router makes 1,000 for one request, or as many as the graph has steps.",
+)
+
+
 def check_root(subject: GraphSubject) -> Iterator[Diagnostic]:
     """KServe: inference_graph_validation.go, validateInferenceGraphRouterRoot."""
     if ROOT not in subject.routers:
@@ -100,6 +110,12 @@ def check_ways(subject: GraphSubject) -> Iterator[Diagnostic]:
         message = f"up to {nested} nodes run inside one another; the router takes {MOST_NESTED}"
         hint = "let steps of one Sequence follow one another, or call another graph"
         yield subject.site.finding(TOO_DEEP, message, ("spec", "nodes"), hint)
+    made = 0 if subject.walk.cycles else calls(subject.routers, subject.walk)
+    most = max(MOST_CALLS, sum(len(router.steps) for router in subject.routers.values()))
+    if made > most:
+        message = f"one request leads to {made} calls; the router makes {most}"
+        hint = "let fewer steps lead to the same node, or call another graph"
+        yield subject.site.finding(TOO_MANY_CALLS, message, ("spec", "nodes"), hint)
 
 
 def cycle(subject: GraphSubject, circle: tuple[Edge, ...]) -> Diagnostic:

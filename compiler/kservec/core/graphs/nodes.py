@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.spec.graph import ROOT
+from kservec.spec.graph import ENSEMBLE, ROOT, SEQUENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kservec.spec.graph import InferenceRouter, InferenceStep
+
+
+RUN_ALL = (SEQUENCE, ENSEMBLE)
+"""Nodes that take all of their steps; others take one."""
 
 
 class Edge(NamedTuple):
@@ -81,3 +85,13 @@ def steps_of(routers: Mapping[str, InferenceRouter]) -> Iterator[tuple[str, int,
     for name in sorted(routers):
         for i, step in enumerate(routers[name].steps):
             yield name, i, step
+
+
+def calls(routers: Mapping[str, InferenceRouter], way: Walk) -> int:
+    """How many services one request asks at most; for graphs without circles."""
+    counts: dict[str, int] = {}
+    for name in way.reached:
+        router = routers[name]
+        steps = [counts.get(step.node_name, 0) if step.node_name else 1 for step in router.steps]
+        counts[name] = sum(steps) if router.router_type in RUN_ALL else max(steps, default=0)
+    return counts.get(ROOT, 0)

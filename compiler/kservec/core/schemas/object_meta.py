@@ -98,7 +98,7 @@ PLAIN_OBJECT = {
         "metadata": {
             "required": ["name"],
             "properties": {
-                "name": plain(PLAIN_SUBDOMAIN),
+                "name": {"type": "string", **plain(PLAIN_SUBDOMAIN)},
                 "namespace": plain(PLAIN_LABEL),
                 "labels": {
                     "propertyNames": plain(PLAIN_KEY),

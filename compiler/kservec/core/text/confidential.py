@@ -40,6 +40,19 @@ _ends_as_credential = re.compile(rf".*?{_NAME}").fullmatch
 _has_value = re.compile(r"""[{,]\s*["']?value["']?\s*:""").search
 
 
+_find_in_uris = re.compile(
+    r"(?P<user>(?<=\w://)[^\s/@:\"']*:[^\s/@]+(?=@))"
+    r"|(?P<key>[?&][\w.-]*(?i:token|secret|passw|pwd|credential|signature|sig|key)[\w.-]*=)[^\s&\"'`]+"
+)
+
+
+def without_passwords(text: str) -> str:
+    """The text without the passwords and tokens of URIs in it."""
+    if "://" not in text:
+        return text
+    return _find_in_uris.sub(lambda found: f"{found['key']}***" if found["key"] else "***", text)
+
+
 def names_credential(name: str) -> bool:
     """Whether a variable or key of this name most likely holds a credential."""
     return _ends_as_credential(name) is not None
