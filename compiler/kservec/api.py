@@ -34,6 +34,7 @@ Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
 
 BUILTIN = "builtin"
+PRESET = "kserve-config-llm-"
 NO_CATALOG = "none"
 
 
@@ -137,8 +138,10 @@ def compile_files(
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
     target = target or Target()
-    groups = (sorted(files, key=itemgetter(0, 1)), target.platform, builtin_files(target), target.previous)
-    (specs, found), (platform, odd), (catalog, _), (previous, stale) = (parsed(g, target.limits) for g in groups)
+    own = sorted(files, key=itemgetter(0, 1))
+    specs, found = parsed(own, target.limits)
+    groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
+    (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
     options = Options(absent=tuple(target.absent), previous=tuple(previous), names_revisions=target.names_revisions)
     inputs = Inputs(
         specs=specs,
@@ -146,10 +149,10 @@ def compile_files(
         builtin=catalog,
         options=options,
         findings=(*found, *odd, *stale),
-        unread=tuple(unread_texts((*found, *odd), *groups[:2])),
+        unread=tuple(unread_texts((*found, *odd), own, target.platform)),
     )
     result = compile_documents(inputs, packaged_schemas(), plugs(), each)
-    return Compilation(result, shown_sources(result.diagnostics, *groups))
+    return Compilation(result, shown_sources(result.diagnostics, own, *groups))
 
 
 def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[str, str]:
@@ -196,11 +199,18 @@ def plugs() -> Plugs:
     return load_plugs()
 
 
-def builtin_files(target: Target) -> tuple[File, ...]:
-    """The documents that come with kservec, unless the target does without."""
+def builtin_files(target: Target, *, presets: bool = True) -> tuple[File, ...]:
+    """The documents that come with kservec, unless the target does without; with the presets of LLMs or without."""
     if target.catalog == NO_CATALOG:
         return ()
-    return tuple(File(name, content) for name, content in packaged_catalog(KSERVE_PROFILE))
+    files = (File(name, content) for name, content in packaged_catalog(KSERVE_PROFILE))
+    return tuple(file for file in files if presets or PRESET not in file.name)
+
+
+def need_presets(specs: Iterable[Document]) -> bool:
+    """Whether any document is an LLMInferenceService or a config of one. The presets for them are long to read."""
+    kinds = (document.value.get("kind") for document in specs if isinstance(document.value, dict))
+    return any(str(kind).startswith("LLMInferenceService") for kind in kinds)
 
 
 def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:

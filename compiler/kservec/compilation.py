@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
-from kservec.core.graphs.index import Index
 from kservec.core.records import evolve, fresh, record
-from kservec.core.text.confidential import without_passwords
 from kservec.documents.entries import ref_of
 from kservec.emit import dump
 from kservec.frontend import Options, read
@@ -21,10 +19,12 @@ if TYPE_CHECKING:
 
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import ObjectRef
+    from kservec.core.graphs.index import Index
     from kservec.core.registry import Env, Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
     from kservec.core.unit import Source, Unit
+    from kservec.frontend import Front
 
 NAME = ("metadata", "name")
 TOGETHER = 32
@@ -75,15 +75,16 @@ def compile_documents(
     output = Output()
     # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
     env, waiting, total, context = front.env, deque(in_stages(front.units)), len(front.units), front.context
-    index = Index(front.units, front.diagnostics, env)
+    index = index_of(front)
     broken = evolve(front.broken, texts=(*front.broken.texts, *inputs.unread))
     del front
     while waiting:
         units = next_units(waiting)
-        for step in run(units, index.known_in(env) if units[0].ref.kind in REFERRING else env):
+        for step in run(units, index.known_in(env) if index and units[0].ref.kind in REFERRING else env):
             found += step.diagnostics
             is_broken = has_errors(step.diagnostics)
-            index.add(step.unit, env, is_broken=is_broken)
+            if index is not None:
+                index.add(step.unit, env, is_broken=is_broken)
             if not is_broken:
                 found += output.add(step.unit, env)
         each(total - len(waiting), total)
@@ -92,6 +93,15 @@ def compile_documents(
         return Result(diagnostics=ordered)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
     return Result(objects=objects, diagnostics=ordered, urls=output.urls)
+
+
+def index_of(front: Front) -> Index | None:
+    """What units that refer to others look them up in; None if there are no such units."""
+    if not any(unit.ref.kind in REFERRING for unit in front.units):
+        return None
+    from kservec.core.graphs.index import Index  # noqa: PLC0415 - most runs have no graph
+
+    return Index(front.units, front.diagnostics, front.env)
 
 
 def in_stages(units: Iterable[Unit]) -> list[Unit]:
@@ -116,6 +126,10 @@ def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 def presentable(finding: Diagnostic) -> Diagnostic:
     """A finding that quotes no password of a URI."""
     texts = (finding.message, finding.help, finding.label)
+    if not any("://" in text for text in texts):
+        return finding
+    from kservec.core.text.confidential import without_passwords  # noqa: PLC0415 - hardly any finding quotes a URI
+
     shown = tuple(map(without_passwords, texts))
     return finding if shown == texts else evolve(finding, message=shown[0], help=shown[1], label=shown[2])
 
