@@ -157,9 +157,11 @@ def compile_files(
 
 def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[str, str]:
     """The texts of the files that findings point into, without what may be secret."""
+    named = {span.file for diagnostic in found for span in diagnostic.spans}
+    if not named:
+        return {}
     from kservec.core.text.confidential import showable  # noqa: PLC0415 - not needed without findings
 
-    named = {span.file for diagnostic in found for span in diagnostic.spans}
     return {f.name: showable(text_of(f)) for group in groups for f in group if f.name in named}
 
 

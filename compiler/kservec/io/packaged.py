@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kservec.core.schemas.schema import Schemas
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 IN_CHECKOUT = {"catalog": ("runtimes", "catalog"), "schemas": ("schemas",)}
 
 
-def packaged(name: str) -> Traversable:
-    """A folder of data, `catalog` or `schemas`: a wheel carries them in the package, a checkout at its top."""
-    inside = resources.files("kservec") / "_data" / name
+def packaged(name: str) -> Path:
+    """A folder of data, `catalog` or `schemas`: a wheel carries them in the package, a checkout at its top.
+
+    A path, since kservec never runs out of an archive (what it depends on cannot), and importlib.resources loads what
+    reads archives: a thirtieth of a short run.
+    """
+    inside = Path(__file__).parents[1] / "_data" / name
     if inside.is_dir():
         return inside
     return Path(__file__).parents[3].joinpath(*IN_CHECKOUT[name])
