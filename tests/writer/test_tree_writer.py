@@ -12,7 +12,7 @@ import pytest
 from kservec.gitops.index import Entry, index_text
 from kservec.gitops.layout import INDEX, digest
 from kservec.io import exchange as exchange_module
-from kservec.io import tree_writer
+from kservec.io import replacement, tree_writer
 from kservec.io.tree_writer import Workplace, write_tree
 
 from .trees import tree, with_index
@@ -231,7 +231,7 @@ def test_what_cannot_be_written_leaves_everything(out: Path, monkeypatch: pytest
     def full(path: Path, content: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(path), len(content))
 
-    monkeypatch.setattr(tree_writer, "write_file", full)
+    monkeypatch.setattr(replacement, "write_file", full)
     with pytest.raises(OSError, match="No space left"):
         write_tree(out, with_index(NEW), force=False)
     assert tree(out) == with_index(OLD)
@@ -270,7 +270,7 @@ def test_git_does_not_see_the_workplace(tmp_path: Path) -> None:
         seen.append((place.folder / ".gitignore").read_text())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree_writer, "write_file", look)
+        patch.setattr(replacement, "write_file", look)
         write_tree(tmp_path / "rendered", with_index(OLD), force=False)
     assert set(seen) == {"*\n"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import sys
@@ -40,8 +41,6 @@ def exchanged(first: Path, second: Path) -> bool:
     """
     if not sys.platform.startswith("linux"):
         return False
-    import ctypes  # noqa: PLC0415 - not needed when nothing changes
-
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False

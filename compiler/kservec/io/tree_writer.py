@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import sys
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.gitops.index import read_index
 from kservec.gitops.layout import INDEX
 from kservec.gitops.ownership import OBSTACLES, State, judge, obstacle
-from kservec.io.exchange import exchange, sync, sync_tree
 
 if sys.platform != "win32":
     import fcntl
@@ -79,7 +77,9 @@ def write_tree(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> Wr
         # A device or a pipe must never be exchanged for a folder.
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(shown))
     with locked(folder.parent):
-        recover(folder)
+        place = Workplace.of(folder)
+        if place.folder.exists():
+            clear_up(place, folder)
         states = states_of(folder, planned)
         blocked = sorted(p for p, state in states.items() if state in OBSTACLES)
         if blocked and not force:
@@ -87,8 +87,22 @@ def write_tree(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> Wr
         touched = sorted(p for p, state in states.items() if state is not State.SAME)
         written = Written(tuple(p for p in touched if p in planned), tuple(p for p in touched if p not in planned))
         if touched:
-            replace_tree(folder, planned, written)
+            replace(place, folder, planned, written)
         return written
+
+
+def clear_up(place: Workplace, folder: Path) -> None:
+    """Finish or undo what a build that was killed has left."""
+    from kservec.io.replacement import recover  # noqa: PLC0415 - few builds are killed
+
+    recover(place, folder)
+
+
+def replace(place: Workplace, folder: Path, planned: Mapping[str, bytes], written: Written) -> None:
+    """Put a new tree in the place of the old one."""
+    from kservec.io.replacement import replace_tree  # noqa: PLC0415 - a tenth of a build that changes nothing
+
+    replace_tree(place, folder, planned, written)
 
 
 def states_of(folder: Path, planned: Mapping[str, bytes]) -> dict[str, State]:
@@ -148,68 +162,3 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def recover(folder: Path) -> None:
-    """Clear up after a build that was killed."""
-    place = Workplace.of(folder)
-    if place.old.exists() and not folder.exists():
-        place.old.rename(folder)
-    if place.folder.exists():
-        shutil.rmtree(place.folder)
-
-
-def replace_tree(folder: Path, planned: Mapping[str, bytes], written: Written) -> None:
-    """Lay the new tree in the workplace and put it in the old one's place."""
-    place = Workplace.of(folder)
-    try:
-        place.folder.mkdir()
-        (place.folder / ".gitignore").write_bytes(b"*\n")
-        place.new.mkdir()
-        keep_rest(folder, place.new, frozenset((*written.changed, *written.removed)))
-        for path in written.changed:
-            write_file(place.new / path, planned[path])
-        sync_tree(place.new, written.changed)
-        exchange(place.new, folder, place.old)
-        sync(folder.parent)
-    finally:
-        recover(folder)
-
-
-def keep_rest(folder: Path, stage: Path, gone: frozenset[str]) -> None:
-    """Link everything of the old tree that is not replaced or removed into the new one.
-
-    Folders that are left empty are dropped, unless they were empty before.
-    """
-    if not folder.exists():
-        return
-    for current, folders, files in os.walk(folder):
-        relative = Path(current).relative_to(folder)
-        links = [name for name in folders if Path(current, name).is_symlink()]
-        kept = [name for name in (*files, *links) if (relative / name).as_posix() not in gone]
-        if kept or not (folders or files):
-            make_folder(folder, stage, relative)
-        for name in kept:
-            link_or_copy(folder / relative / name, stage / relative / name)
-
-
-def make_folder(folder: Path, stage: Path, relative: Path) -> None:
-    """Make a folder of the new tree, and those above it, with the permissions of the old ones."""
-    for part in reversed((relative, *relative.parents)):
-        if not (stage / part).exists():
-            (stage / part).mkdir()
-        shutil.copymode(folder / part, stage / part)
-
-
-def link_or_copy(source: Path, target: Path) -> None:
-    """A hard link, or a copy where the file system has none."""
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(source, target, follow_symlinks=False)
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file, and the folders above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
