@@ -107,7 +107,7 @@ def bench_fixture(plugs) -> Callable[..., Bench]:
         written = {k: SectionText(v, document, k) for k, v in texts.items()}
         platform = PlatformConfig(texts=written, absent=frozenset(absent))
         cluster = Cluster(gateways=frozenset(gateways or (("kserve", "kserve-ingress-gateway"),)))
-        return Bench(Env(plugs=plugs, schemas=Schemas(no_schema), platform=platform, cluster=cluster))
+        return Bench(Env(plugs=plugs, schemas=Schemas(read=no_schema), platform=platform, cluster=cluster))
 
     return make
 

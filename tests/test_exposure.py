@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from kservec.core.diagnostics import Reject
@@ -387,7 +385,7 @@ def test_exactly_one_style_fits(bench, plugs, selected, slug):
     """No style, or two, for one service is an error."""
     b = bench()
     styles = tuple(style(str(i), selected=s) for i, s in enumerate(selected))
-    env = evolve(b.env, plugs=dataclasses.replace(plugs, styles=styles))
+    env = evolve(b.env, plugs=evolve(plugs, styles=styles))
     with pytest.raises(Reject) as reject:
         expose(b.unit({"predictor": part()}), env)
     assert [d.code.slug for d in reject.value.diagnostics] == [slug]

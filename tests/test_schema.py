@@ -27,7 +27,7 @@ SHIPPED = ROOT / "schemas"
 SHARED = ROOT.parent / "shared"
 CONFORMANCE = Path(os.environ.get("KSERVEC_CONFORMANCE", SHARED / "conformance"))
 
-SCHEMAS = Schemas(lambda name: (SHIPPED / name).read_bytes())
+SCHEMAS = Schemas(read=lambda name: (SHIPPED / name).read_bytes())
 ALL_KINDS = sorted(SCHEMAS.kinds())
 
 ISVC = yaml.safe_load(
@@ -218,7 +218,7 @@ def test_files_are_read_when_they_are_needed_and_once() -> None:
         read.append(name)
         return (SHIPPED / name).read_bytes()
 
-    schemas = Schemas(reader)
+    schemas = Schemas(read=reader)
     for _ in range(3):
         assert schemas.check(Recorder("f.yaml", ISVC)) == ()
     assert read == ["index.json", "input/types.json", "input/serving.kserve.io_v1beta1_inferenceservice.json"]

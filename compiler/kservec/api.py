@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -56,7 +55,7 @@ class Target:
     names_revisions: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compilation:
     """A result, and the texts that its diagnostics point into by the names of their files, without Secrets' values."""
 
@@ -152,7 +151,7 @@ def compile_files(
         unread=tuple(unread_texts((*found, *odd), own, target.platform)),
     )
     result = compile_documents(inputs, packaged_schemas(), plugs(), each)
-    return Compilation(result, shown_sources(result.diagnostics, own, *groups))
+    return Compilation(result=result, sources=shown_sources(result.diagnostics, own, *groups))
 
 
 def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[str, str]:
@@ -223,7 +222,7 @@ def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Fr
     )
     front = read(specs, platform, catalog, Options(absent=tuple(target.absent)), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *odd, *front.diagnostics)))
-    return front, Compilation(result, shown_sources(result.diagnostics, files, target.platform))
+    return front, Compilation(result=result, sources=shown_sources(result.diagnostics, files, target.platform))
 
 
 def catalog_of(target: Target) -> tuple[Catalog, Compilation]:
@@ -232,4 +231,4 @@ def catalog_of(target: Target) -> tuple[Catalog, Compilation]:
     builtin, _ = parsed(builtin_files(target), target.limits)
     front = read((), platform, builtin, Options(absent=tuple(target.absent)), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *front.diagnostics)))
-    return front.env.catalog, Compilation(result, shown_sources(result.diagnostics, target.platform))
+    return front.env.catalog, Compilation(result=result, sources=shown_sources(result.diagnostics, target.platform))

@@ -6,7 +6,6 @@ import hashlib
 import random
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -50,10 +49,8 @@ def parts(value: Any) -> Iterator[Any]:
         yield value.json
     elif isinstance(value, Document):
         yield from (value.file, value.value, value.positions)
-    elif hasattr(value, "__fields__") and not isinstance(value, type):
+    elif hasattr(value, "__fields__") and not isinstance(value, Schemas | type):
         yield from fields_of(value)
-    elif is_dataclass(value) and not isinstance(value, Schemas | type):
-        yield from (getattr(value, field.name) for field in fields(value))
 
 
 def scalar(value: Any) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from kservec.core.models.model_uri import is_local_path, is_supported, settled_scheme, supported_forms
 from kservec.core.records import evolve
-from kservec.core.registry import Delivery
+from kservec.core.registry import Delivery, unambiguous
 
 from .conftest import SETTINGS, storage_container
 
@@ -56,9 +54,9 @@ def test_a_storage_container_supports_what_it_takes(bench, uri):
     """A ClusterStorageContainer makes a URI supported that no scheme of KServe's list knows."""
     env = bench().env
     container = storage_container("any", {"prefix": uri[:6]})
-    catalog = dataclasses.replace(env.catalog, storage_containers=(container,))
+    catalog = evolve(env.catalog, storage_containers=(container,))
     assert is_supported(uri, evolve(env, catalog=catalog))
-    disabled = dataclasses.replace(env.catalog, storage_containers=(evolve(container, disabled=True),))
+    disabled = evolve(env.catalog, storage_containers=(evolve(container, disabled=True),))
     assert not is_supported(uri, evolve(env, catalog=disabled))
 
 
@@ -124,7 +122,7 @@ def test_plugs_refuse_a_second_owner_of_a_prefix(plugs):
     """Two schemes that claim one prefix are a mistake that is found when the program starts."""
     twin = evolve(plugs.scheme("s3://b"), name="twin")
     with pytest.raises(ValueError, match="s3://"):
-        dataclasses.replace(plugs, schemes=(*plugs.schemes, twin))
+        unambiguous(evolve(plugs, schemes=(*plugs.schemes, twin)))
 
 
 def test_the_settings_of_secrets(plugs):

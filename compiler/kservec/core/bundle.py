@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
@@ -36,8 +35,7 @@ class Manifest(NamedTuple):
     shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(NamedTuple):
     """Manifests by identity, in the order they were added."""
 
     manifests: tuple[Manifest, ...] = ()

@@ -6,7 +6,6 @@ Knows which entries exist and in which order KServe would try them; choosing one
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -146,7 +145,7 @@ def by_priority(runtimes: Iterable[Runtime], name: str) -> tuple[Runtime, ...]:
     return tuple(sorted(runtimes, key=lambda r: (r.priority(name) is None, -(r.priority(name) or 0))))
 
 
-@dataclass(frozen=True)
+@record
 class Catalog:
     """All runtimes, storage containers and presets of a run.
 
@@ -155,7 +154,7 @@ class Catalog:
 
     runtimes: tuple[Runtime, ...] = ()
     storage_containers: tuple[StorageContainer, ...] = ()
-    presets: Mapping[tuple[str, str], Preset] = field(default_factory=dict)
+    presets: Mapping[tuple[str, str], Preset] = fresh(factory=dict)
 
     @cached_property
     def by_name(self) -> dict[tuple[str, str], Runtime]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -270,7 +269,7 @@ def load(package: str, kind: type[P]) -> tuple[P, ...]:
     return tuple(found.values())
 
 
-@dataclass(frozen=True)
+@record
 class Plugs:
     """All plugs of a run; `root` is the package that their families are in."""
 
@@ -281,14 +280,6 @@ class Plugs:
     styles: tuple[Style, ...]
     workloads: tuple[Workload, ...]
     root: str
-
-    def __post_init__(self) -> None:
-        """Refuse members that claim the same name, prefix or rank."""
-        for family in (self.schemes, self.credentials, self.scalers, self.companions, self.styles, self.workloads):
-            refuse_repeats([m.name for m in family])
-        refuse_repeats([p for s in self.schemes for p in s.prefixes])
-        refuse_repeats([str(c.rank) for c in self.credentials])
-        refuse_repeats([str(w.rank) for w in self.workloads])
 
     @cached_property
     def part_workloads(self) -> tuple[PartWorkload, ...]:
@@ -384,12 +375,28 @@ def refuse_repeats(claims: list[str]) -> None:
 
 def load_plugs(root: str = "kservec") -> Plugs:
     """Every plug of the compiler."""
-    return Plugs(
-        schemes=load(f"{root}.storage", Scheme),
-        credentials=load(f"{root}.storage", Credential),
-        scalers=load(f"{root}.scaling", Scaler),
-        companions=load(f"{root}.scaling", Companion),
-        styles=load(f"{root}.exposure", Style),
-        workloads=load(f"{root}.workloads", Workload),
-        root=root,
+    return unambiguous(
+        Plugs(
+            schemes=load(f"{root}.storage", Scheme),
+            credentials=load(f"{root}.storage", Credential),
+            scalers=load(f"{root}.scaling", Scaler),
+            companions=load(f"{root}.scaling", Companion),
+            styles=load(f"{root}.exposure", Style),
+            workloads=load(f"{root}.workloads", Workload),
+            root=root,
+        )
     )
+
+
+def unambiguous(plugs: Plugs) -> Plugs:
+    """The plugs, none of which claims the name, prefix or rank of another one of its family.
+
+    Raises:
+        ValueError: one does.
+    """
+    for family in (plugs.schemes, plugs.credentials, plugs.scalers, plugs.companions, plugs.styles, plugs.workloads):
+        refuse_repeats([member.name for member in family])
+    refuse_repeats([prefix for scheme in plugs.schemes for prefix in scheme.prefixes])
+    refuse_repeats([str(credential.rank) for credential in plugs.credentials])
+    refuse_repeats([str(workload.rank) for workload in plugs.workloads])
+    return plugs

@@ -5,8 +5,7 @@ Must not know which sections there are, nor what they mean.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.paths import lookup
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from kservec.core.text.source import Document
 
 
-@dataclass(frozen=True, slots=True)
-class SectionText:
+class SectionText(NamedTuple):
     """One data key of `inferenceservice-config`: its JSON text and the document that it stands in.
 
     `at` is its place in the document, where that is not the text in a ConfigMap's `data.<key>` but a map of a Cluster

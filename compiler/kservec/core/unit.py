@@ -6,10 +6,9 @@ what it was handed and returns a new Unit instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import is_
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kservec.core.bundle import Bundle
 from kservec.core.diagnostics import Diagnostic, Span
@@ -215,8 +214,7 @@ class Unit:
         return taken, evolve(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What a pass returns: the new unit and what it found."""
 
     unit: Unit

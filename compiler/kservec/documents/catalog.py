@@ -50,7 +50,7 @@ def read_catalog(entries: Sequence[Entry], schemas: Schemas) -> tuple[Catalog, l
         else:
             runtimes.append(read_runtime(entry, schemas))
     runtimes.sort(key=lambda r: (r.namespace, r.name))
-    return Catalog(tuple(runtimes), tuple(containers), presets), found
+    return Catalog(runtimes=tuple(runtimes), storage_containers=tuple(containers), presets=presets), found
 
 
 def in_catalog(entry: Entry) -> bool:

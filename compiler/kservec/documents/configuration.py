@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kservec.core.golang.decoding import decode
@@ -123,7 +122,7 @@ def overlaid(base: SectionText | None, over: SectionText) -> SectionText:
         merged = laid_over(decode(base.text), decode(over.text))
     except ValueError:
         return base
-    return replace(over, text=json.dumps(merged), below=base)
+    return over._replace(text=json.dumps(merged), below=base)
 
 
 def laid_over(base: Json, over: Json) -> Json:

@@ -26,7 +26,7 @@ def packaged(name: str) -> Path:
 def packaged_schemas() -> Schemas:
     """The schemas of all kinds, each read when it is first asked for."""
     folder = packaged("schemas")
-    return Schemas(lambda name: folder.joinpath(*name.split("/")).read_bytes())
+    return Schemas(read=lambda name: folder.joinpath(*name.split("/")).read_bytes())
 
 
 def packaged_catalog(version: str) -> tuple[tuple[str, bytes], ...]:

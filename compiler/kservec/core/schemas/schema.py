@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +16,7 @@ from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.quantity import with_strict_quantities
-from kservec.core.records import entity
+from kservec.core.records import entity, fresh
 from kservec.core.schemas.faults import Fault, Subject, field_path
 from kservec.core.schemas.field_faults import faults_of, repeat_faults
 from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
@@ -117,7 +116,7 @@ class Compiled:
         return bool(self.schema.get("x-kubernetes-nulls") == "absent")
 
 
-@dataclass(frozen=True, slots=True)
+@entity
 class Schemas:
     """The schemas that ship with kservec, each loaded and compiled when it is first asked for.
 
@@ -126,10 +125,10 @@ class Schemas:
     """
 
     read: Callable[[str], bytes]
-    _kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
-    _types: dict[str, Json] = field(default_factory=dict)
-    _compiled: dict[tuple[str, str], Compiled] = field(default_factory=dict)
-    _written: dict[tuple[str, str], Store | None] = field(default_factory=dict)
+    _kinds: dict[tuple[str, str], Kind] = fresh(factory=dict)
+    _types: dict[str, Json] = fresh(factory=dict)
+    _compiled: dict[tuple[str, str], Compiled] = fresh(factory=dict)
+    _written: dict[tuple[str, str], Store | None] = fresh(factory=dict)
 
     def kinds(self) -> dict[tuple[str, str], Kind]:
         """Every kind, by (apiVersion, kind), in that order."""

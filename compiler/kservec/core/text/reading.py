@@ -5,9 +5,8 @@ Decides how large and deep a document may be. Must not know either grammar.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
+from kservec.core.records import record
 from kservec.core.text.document import SourceText
 
 DUPLICATE_KEY = Code(
@@ -53,7 +52,7 @@ CONTROL_CHARACTER = Code(
 _MOST_FINDINGS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """How much a reader takes before it refuses.
 
