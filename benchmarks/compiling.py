@@ -38,7 +38,7 @@ def over_floor(count: int) -> tuple[float, float]:
     values = [yaml.load(o.text, Loader=yaml.CSafeLoader) for o in compiled.objects]
 
     def floor() -> None:
-        for read in (files, cluster.platform, builtin_files(cluster)):
+        for read in (files, cluster.platform, builtin_files(cluster, presets=False)):
             parsed(read, Limits())
         for value in values:
             dump(value)

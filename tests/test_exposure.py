@@ -154,7 +154,16 @@ def test_routes_of_a_predictor(bench):
                             },
                         }
                     ],
-                    "backendRefs": [{"kind": "Service", "name": "churn-predictor", "namespace": "ml", "port": 80}],
+                    "backendRefs": [
+                        {
+                            "group": "",
+                            "kind": "Service",
+                            "name": "churn-predictor",
+                            "namespace": "ml",
+                            "port": 80,
+                            "weight": 1,
+                        }
+                    ],
                     "timeouts": {"request": "60s"},
                 }
             ],
@@ -249,8 +258,8 @@ def test_canaries_share_the_rules_of_the_predictor(bench):
         return [(r["name"], r.get("weight")) for r in routes[name]["spec"]["rules"][0]["backendRefs"]]
 
     assert shares("churn-predictor") == [("churn-predictor", 80), ("churn-next-predictor", 20)]
-    assert shares("churn") == [("churn-transformer", None)]
-    assert shares("churn-transformer") == [("churn-transformer", None)]
+    assert shares("churn") == [("churn-transformer", 1)]
+    assert shares("churn-transformer") == [("churn-transformer", 1)]
     assert b.slugs(step) == ["exposure/canary-behind-transformer"]
     assert not any(c.peek(CanaryIntent) for c in step.unit.components)
 

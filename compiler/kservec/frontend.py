@@ -7,6 +7,7 @@ structure is the schemas' business, KServe's defaulting and validation are admis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -221,6 +222,7 @@ READERS = {
 """Kinds that units are made of, and the modules among `readers` that make them."""
 
 
+@cache
 def reader_of(kind: str) -> Reader:
     """What makes units of a kind. It is loaded when it is first asked for: most runs have one kind."""
     read: Reader = import_module(f"{readers.__name__}.{READERS[kind]}").read

@@ -6,7 +6,7 @@ class: with some fifty classes that took a fifth of a short run. Must not know a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, dataclass_transform
 
 R = TypeVar("R")
@@ -52,8 +52,7 @@ def entity(cls: type[R]) -> type[R]:
         "__fields__": names,
         "__names__": frozenset(names),
         "__defaults__": defaults,
-        "__made__": {name: value.make for name, value in defaults.items() if isinstance(value, Fresh)},
-        "__init__": initialise,
+        "__init__": initialiser(names, defaults),
         "__repr__": representation,
         "__setattr__": refuse,
         "__delattr__": refuse,
@@ -63,21 +62,23 @@ def entity(cls: type[R]) -> type[R]:
     return cls
 
 
-def initialise(self: Any, **values: Any) -> None:
-    """Set the fields of a new record.
+def initialiser(names: Sequence[str], defaults: Mapping[str, Any]) -> Callable[..., None]:
+    """What sets the fields of a new record, all at once, for nothing in a run is done as often."""
+    fields = {name: defaults.get(name) for name in names}
+    size, required = len(fields), frozenset(names) - defaults.keys()
+    made = tuple((name, value.make) for name, value in defaults.items() if isinstance(value, Fresh))
 
-    Raises:
-        TypeError: a field is missing, or there is none of a name.
-    """
-    cls = self.__class__
-    state = {**cls.__defaults__, **values}
-    if len(state) != len(cls.__fields__) or not cls.__names__.issuperset(values):
-        wrong = sorted(cls.__names__ ^ state.keys())
-        raise TypeError(f"{cls.__name__}: missing or unknown: {', '.join(wrong)}")
-    for name, make in cls.__made__.items():
-        if name not in values:
-            state[name] = make()
-    _set(self, "__dict__", state)
+    def initialise(self: Any, **values: Any) -> None:
+        state = {**fields, **values}
+        if len(state) != size or not values.keys() >= required:
+            wrong = sorted((required - values.keys()) | (values.keys() - fields.keys()))
+            raise TypeError(f"{self.__class__.__name__}: missing or unknown: {', '.join(wrong)}")
+        for name, make in made:
+            if name not in values:
+                state[name] = make()
+        _set(self, "__dict__", state)
+
+    return initialise
 
 
 def evolve(record: R, /, **changes: Any) -> R:

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 ANNOTATIONS = ("metadata", "annotations")
 LABELS = ("metadata", "labels")
 MAX_SCALE = "autoscaling.knative.dev/max-scale"
+LLM_MAPS = (
+    (Kind.ANNOTATION, Place.LLM, ANNOTATIONS),
+    (Kind.LABEL, Place.LLM, LABELS),
+    (Kind.ANNOTATION, Place.LLM_POD, ("spec", "annotations")),
+)
+"""The maps of an LLMInferenceService that KServe looks for its own keys in."""
 RUNTIME_PLACES = ((ANNOTATIONS, Place.RUNTIME), (("spec", "annotations"), Place.RUNTIME_POD))
 PLACES: dict[str, tuple[tuple[tuple[str, str], Place], ...]] = {
     "ClusterServingRuntime": RUNTIME_PLACES,
@@ -48,7 +54,7 @@ def odd_in_service(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]
     """Annotations and labels of an InferenceService that do nothing."""
     also = (platform.credentials.storage_secret_name_annotation,)
     for keys, kind, place, path in metadata_maps(unit):
-        for odd in (*odd_keys(keys, kind, place, unit.mode, also), *odd_values(keys)) if keys else ():
+        for odd in (*odd_keys(keys, kind, place, unit.mode, also), *odd_values(keys)):
             span = unit.source.document.key_span((*path, odd.key))
             yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=unit.ref)
 
@@ -69,18 +75,36 @@ def odd_in_graph(unit: Unit) -> Iterator[Diagnostic]:
             yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=unit.ref)
 
 
+def odd_in_llm(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]:
+    """Annotations and labels of an LLMInferenceService that do nothing."""
+    written = unit.source.document.value
+    also = (platform.credentials.storage_secret_name_annotation,)
+    for kind, place, path in LLM_MAPS:
+        keys = mapping(mapping(written.get(path[0])).get(path[1]))
+        for odd in (*odd_keys(keys, kind, place, None, also), *odd_values(keys)) if keys else ():
+            span = unit.source.document.key_span((*path, odd.key))
+            yield Diagnostic(code=odd.code, message=odd.message, span=span, help=odd.help, subject=unit.ref)
+
+
 def metadata_maps(unit: Unit) -> Iterator[Metadata]:
-    """The maps of a service that users write annotations and labels into."""
+    """The maps of a service that users write annotations and labels into, as far as there is something in them."""
     written = metadata_of(unit.source.document.value)
-    yield Metadata(written.get("annotations") or {}, Kind.ANNOTATION, Place.SERVICE, ANNOTATIONS)
-    yield Metadata(written.get("labels") or {}, Kind.LABEL, Place.SERVICE, LABELS)
+    if annotations := written.get("annotations"):
+        yield Metadata(annotations, Kind.ANNOTATION, Place.SERVICE, ANNOTATIONS)
+    if labels := written.get("labels"):
+        yield Metadata(labels, Kind.LABEL, Place.SERVICE, LABELS)
     spec = unit.spec_as(InferenceService).spec
-    for name in ("predictor", "transformer", "explainer"):
-        component = getattr(spec, name)
-        if component is not None:
-            path = ("spec", name)
-            yield Metadata(component.annotations, Kind.ANNOTATION, Place.COMPONENT, (*path, "annotations"))
-            yield Metadata(component.labels, Kind.LABEL, Place.COMPONENT, (*path, "labels"))
+    for name, component in (
+        ("predictor", spec.predictor),
+        ("transformer", spec.transformer),
+        ("explainer", spec.explainer),
+    ):
+        if component is None:
+            continue
+        if component.annotations:
+            yield Metadata(component.annotations, Kind.ANNOTATION, Place.COMPONENT, ("spec", name, "annotations"))
+        if component.labels:
+            yield Metadata(component.labels, Kind.LABEL, Place.COMPONENT, ("spec", name, "labels"))
 
 
 def odd_in_others(entry: Entry) -> Iterator[Diagnostic]:

@@ -102,7 +102,10 @@ class Routes:
         a predictor.
         """
         unit = self.unit
-        backend = {"kind": "Service", "name": component.name, "namespace": unit.namespace, "port": port}
+        backend = {
+            "group": "", "kind": "Service", "name": component.name, "namespace": unit.namespace, "port": port,
+            "weight": 1,
+        }  # fmt: skip
         weights = self.weights if component.role is Role.PREDICTOR else ()
         shares = [{**backend, "name": name or component.name, "weight": weight} for name, weight in weights]
         rule: dict[str, Json] = {

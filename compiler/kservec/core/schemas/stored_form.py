@@ -6,7 +6,7 @@ kind: a plan, made from the schema of the kind, says where what is due.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -40,13 +40,30 @@ def is_due(plan: Plan) -> bool:
 
 
 def _storing_map(fields: Mapping[str, Store], rest: Store | None, defaults: tuple[tuple[str, Json], ...]) -> Store:
+    if rest is None:
+        return _storing_fields(tuple(fields.items()), defaults)
+
     def stored(value: Json) -> Json:
         if value.__class__ is not dict:
             return value
         changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
         for name, child in value.items():
             store = fields.get(name, rest)
-            if store is not None and (new := store(child)) is not child:
+            if (new := store(child)) is not child:
+                changed[name] = new
+        return {**value, **changed} if changed else value
+
+    return stored
+
+
+def _storing_fields(fields: Sequence[tuple[str, Store]], defaults: tuple[tuple[str, Json], ...]) -> Store:
+    def stored(value: Json) -> Json:
+        if value.__class__ is not dict:
+            return value
+        changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
+        for name, store in fields:
+            child = value.get(name)
+            if child is not None and (new := store(child)) is not child:
                 changed[name] = new
         return {**value, **changed} if changed else value
 
