@@ -48,6 +48,7 @@ class Place(StrEnum):
     SERVICE_ACCOUNT = "a ServiceAccount"
     GRAPH = "an InferenceGraph"
     LLM = "an LLMInferenceService"
+    LLM_POD = "the spec of an LLMInferenceService"
 
 
 class Kind(StrEnum):
@@ -109,8 +110,9 @@ ANNOTATIONS: Mapping[str, Effect] = {
     **_under(_KSERVE, Effect(_POD), "gke-accelerator storage-initializer-uid gpu-resource-types"),
     **_under(_KSERVE, Effect(_POD), "enable-metric-aggregation enable-prometheus-scraping"),
     **_under(_KSERVE, Effect(frozenset({Place.RUNTIME})), "server-type"),
-    **_under(_KSERVE, Effect(_LLM), "model-based-routing-enabled exp-dra-device-class exp-dra-cel-selector"),
-    **_under(_KSERVE, Effect(_LLM), "exp-dra-device-count exp-dra-container-name"),
+    **_under(_KSERVE, Effect(frozenset({Place.LLM_POD})), "model-based-routing-enabled"),
+    **_under(_KSERVE, Effect(_LLM), "exp-dra-device-class exp-dra-cel-selector exp-dra-device-count"),
+    **_under(_KSERVE, Effect(_LLM), "exp-dra-container-name"),
     **_under(_KSERVE, Effect(_CREDENTIALS), "s3-endpoint s3-region s3-verifyssl s3-usehttps s3-usevirtualbucket"),
     **_under(_KSERVE, Effect(_CREDENTIALS), "s3-useaccelerate s3-useanoncredential s3-cabundle s3-cabundle-configmap"),
     **_under("storage.kserve.io", Effect(_POD), "readonly"),
@@ -188,6 +190,7 @@ USELESS_LABELS: Mapping[str, str] = {
     "serving.kserve.io/inferenceservice": _SET_BY_KSERVE,
     "serving.kserve.io/inferencegraph": "every object gets it from the InferenceGraph's name; remove it",
     "serving.kserve.io/kind": "KServe sets it on graphs; remove it",
+    "serving.kserve.io/routing-group": "it follows from spec.router.route.group; remove it",
     "internal.serving.kserve.io/localmodel": "it is derived from the LocalModelCache that holds the model; remove it",
     "internal.serving.kserve.io/localmodel-namespace": "it is derived from the LocalModelNamespaceCache; remove it",
 }
