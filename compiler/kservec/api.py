@@ -23,6 +23,7 @@ from kservec.io.reading import File, read_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Plugs
@@ -44,7 +45,7 @@ class Target:
     `platform` are documents that describe it, later ones override; `catalog` is `builtin` or `none`; `absent` are kinds
     that it does not have; `limits` bound what a file may hold. `previous` are files of the last build, which name the
     stable revisions of canaries; `names_revisions` gives revisions of Knative services names that follow from their
-    content.
+    content; `additions` are what a project wants beyond KServe.
     """
 
     platform: Sequence[File] = ()
@@ -53,6 +54,7 @@ class Target:
     limits: Limits = fresh(factory=Limits)
     previous: Sequence[File] = ()
     names_revisions: bool = False
+    additions: Additions | None = None
 
 
 @record
@@ -141,7 +143,12 @@ def compile_files(
     specs, found = parsed(own, target.limits)
     groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
-    options = Options(absent=tuple(target.absent), previous=tuple(previous), names_revisions=target.names_revisions)
+    options = Options(
+        absent=tuple(target.absent),
+        previous=tuple(previous),
+        names_revisions=target.names_revisions,
+        additions=target.additions,
+    )
     inputs = Inputs(
         specs=specs,
         platform=platform,

@@ -28,6 +28,7 @@ from kservec.documents.facts import read_facts
 from kservec.documents.metadata import odd_in_others
 
 if TYPE_CHECKING:
+    from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
@@ -55,11 +56,13 @@ class Options:
 
     `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`). `previous` are documents of
     the last build. `names_revisions`: revisions of Knative services get names, instead of numbers in the cluster.
+    `additions`: what a project wants beyond KServe.
     """
 
     absent: tuple[str, ...] = ()
     previous: tuple[Document, ...] = ()
     names_revisions: bool = False
+    additions: Additions | None = None
 
 
 @record
@@ -167,6 +170,7 @@ def read_env(
         cluster=cluster,
         previous={ref_of(document, schemas): document.value for document in options.previous},
         names_revisions=options.names_revisions,
+        additions=options.additions,
     )
     return env, [*found, *cluster_faults, *catalog_faults, *judge_runtimes(entries, catalog, platform)]
 

@@ -58,6 +58,9 @@ PASSES: dict[str, tuple[str, ...]] = {
     "LocalModelNamespaceCache": ("render_localmodelcache", "finish", "seal"),
 }
 """The passes of each kind by their names, which are those of their files, too."""
+ADDITIONS: tuple[str, ...] = ()
+"""The passes that a project adds to those of every kind, before the last two."""
+BEFORE = "finish"
 REFERRING = frozenset({"InferenceGraph"})
 """Kinds whose units need to know what others of the run have become, and so come after them."""
 
@@ -76,12 +79,21 @@ def run(units: Sequence[Unit], env: Env) -> list[Step]:
     A unit stops after the pass that reported an error; others go on, so that one run shows every problem.
     """
     steps = [Step(unit) for unit in units]
-    for name in PASSES[units[0].ref.kind] if units else ():
+    for name in passes_of(units[0].ref.kind, env) if units else ():
         work = pass_of(name)
         steps = [
             step if step.diagnostics and has_errors(step.diagnostics) else advanced(step, work, env) for step in steps
         ]
     return steps
+
+
+def passes_of(kind: str, env: Env) -> tuple[str, ...]:
+    """The passes of a kind in their order; with what a project adds, where there is one."""
+    names = PASSES[kind]
+    if env.additions is None:
+        return names
+    place = names.index(BEFORE)
+    return (*names[:place], *ADDITIONS, *names[place:])
 
 
 def advanced(step: Step, work: Work, env: Env) -> Step:

@@ -18,6 +18,7 @@ from kservec.cli.build import build
 from kservec.cli.options import HASHED, tree_files
 from kservec.core.text.source import Limits
 from kservec.io.reading import File, read_files
+from kservec.project.reading import PROJECT_FILE
 from kservec.report.text import text_report
 
 ROOT = Path(__file__).parents[2]
@@ -45,8 +46,14 @@ class Case(NamedTuple):
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """Every case, by name."""
-    return tuple(read_case(folder) for folder in sorted(GOLDEN.iterdir()) if folder.is_dir())
+    """Every case without a project, by name."""
+    folders = sorted(folder for folder in GOLDEN.iterdir() if folder.is_dir())
+    return tuple(read_case(folder) for folder in folders if not has_project(folder))
+
+
+def has_project(folder: Path) -> bool:
+    """Whether what a case compiles is a project."""
+    return (folder / "input" / PROJECT_FILE).is_file()
 
 
 def read_case(folder: Path) -> Case:

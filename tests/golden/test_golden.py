@@ -11,15 +11,19 @@ import pytest
 from kservec.core.diagnostics import Severity
 
 from .cases import GOLDEN, Case, cases, committed, compiled, result
+from .projects import projects, rendered
+from .projects import result as rendered_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAME = re.compile(r"(?P<prefix>isvc|llm|graph|localmodel(namespace)?cache|trainedmodel|warn|note|err)(-[a-z0-9]+)+")
+NAME = re.compile(
+    r"(?P<prefix>project|isvc|llm|graph|localmodel(namespace)?cache|trainedmodel|warn|note|err)(-[a-z0-9]+)+"
+)
 WORST = {"warn": Severity.WARNING, "err": Severity.ERROR}
 """How bad the worst finding of a case is, by the first word of its name."""
 
-OWN_FILES = re.compile(r"case\.yaml|(input|platform|previous)/.+|expect/.+\.yaml|diagnostics\.txt")
+OWN_FILES = re.compile(r"case\.yaml|(input|platform|previous)/.+|expect/.+\.(yaml|json)|diagnostics\.txt")
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
@@ -51,6 +55,26 @@ def unified(before: dict[str, bytes], after: dict[str, bytes]) -> Iterator[str]:
         if old != new:
             lines = [(b or b"").decode(errors="backslashreplace").splitlines(keepends=True) for b in (old, new)]
             yield from difflib.unified_diff(*lines, f"committed/{path}", f"made/{path}")
+
+
+@pytest.mark.parametrize("case", projects(), ids=str)
+def test_a_project_gives_what_is_committed(case: Case, snapshot_update: bool) -> None:
+    """The trees of all environments of a project, every byte of them, are what is committed."""
+    made = rendered_result(case)
+    if snapshot_update:
+        write(case, made)
+    differences = "".join(unified(committed(case), made))
+    assert not differences, f"run pytest --snapshot-update if this is meant\n{differences}"
+
+
+@pytest.mark.parametrize("case", projects(), ids=str)
+def test_the_name_of_a_project_says_how_it_ends(case: Case) -> None:
+    """A project that is refused is called `err-`, one with a warning `warn-`."""
+    named = NAME.fullmatch(case.name)
+    assert named is not None
+    worst = max((d.code.severity for d in rendered(case).diagnostics), default=Severity.NOTE)
+    assert worst == WORST.get(named["prefix"], Severity.NOTE)
+    assert case.about.endswith(".")
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kservec.cli.environments import all_findings, all_sources, rendered, selected
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.streams import write
+from kservec.core.records import record
 from kservec.gitops.layout import INDEX, planned_file, planned_tree
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from kservec.api import Compilation, Target
+    from kservec.cli.environments import Selection
     from kservec.cli.findings import Findings
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.environments import Rendering
+    from kservec.gitops.rendered import Rendered
+    from kservec.io.tree_writer import Written
 
 FAILED = 1
 TREE, SINGLE = LAYOUTS = ("tree", "single")
@@ -54,27 +63,94 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     PATHS are files, folders, or - for standard input. Without --output the documents go to standard output.
     Findings go to standard error. After an error nothing is written.
 
+    In a repository with a project file (kservec.yaml) PATHS may be names of its environments instead, all of them if
+    there are none; each is written into its own output folder.
+
     \b
+      kservec build
+      kservec build prod
       kservec build isvc.yaml
       kservec build services/ --platform platform/ --output rendered/
       helm template chart | kservec build - | kubectl apply -f -
     """  # noqa: D301
+    selection = selected(paths, target.limits.max_bytes)
+    if selection is not None:
+        wanted = Wanted(output=output, to_stdout=to_stdout, force=force, allow_empty=allow_empty)
+        return build_environments(selection, target, wanted, findings)
     refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
     compilation = compiled(paths, target)
     if not compilation.ok:
         findings.show(compilation.diagnostics, compilation.sources, outcome="nothing was written")
         return FAILED
-    if output is not None and not compilation.objects and not allow_empty and is_tree(output):
-        findings.show(compilation.diagnostics, compilation.sources)
-        raise click.UsageError(
-            f"nothing was compiled, so all of {output} would be removed; --allow-empty does it",
-            click.get_current_context(),
-        )
     if output is not None:
+        refuse_empty(compilation.objects, output, allow_empty=allow_empty)
         return written(compilation, output, findings, shape=shape, force=force)
     findings.show(compilation.diagnostics, compilation.sources)
     write(compilation.yaml)
     return 0
+
+
+@record
+class Wanted:
+    """Where environments are to be written, and what the user allows."""
+
+    output: Path | None = None
+    to_stdout: bool = False
+    force: bool = False
+    allow_empty: bool = False
+
+
+def build_environments(selection: Selection, target: Target, wanted: Wanted, findings: Findings) -> int:
+    """Render environments, and write them once all of them compile and nothing is in the way.
+
+    Raises:
+        click.UsageError: the options do not fit, or a path of the project cannot be read.
+    """
+    if selection.broken:
+        findings.show(selection.diagnostics, selection.sources, outcome="nothing was written")
+        return FAILED
+    refuse_several(selection, wanted)
+    renderings = rendered(selection, target.limits)
+    found, sources = all_findings(selection, renderings), all_sources(selection, renderings)
+    if not all(rendering.ok for rendering in renderings):
+        findings.show(found, sources, outcome="nothing was written")
+        return FAILED
+    if wanted.to_stdout:
+        findings.show(found, sources)
+        write(renderings[0].yaml)
+        return 0
+    placed = [(r, wanted.output or r.output) for r in renderings]
+    for rendering, folder in placed:
+        refuse_place(folder)
+        refuse_empty(rendering.objects, folder, allow_empty=wanted.allow_empty)
+    obstacles = [] if wanted.force else [o for r, folder in placed for o in obstacles_of(r, folder)]
+    if obstacles:
+        findings.show((*found, *obstacles), sources, outcome="nothing was written")
+        return FAILED
+    lines = [outcome_of(put(r.tree, folder, force=wanted.force), folder) for r, folder in placed]
+    findings.show(found, sources, outcome="\n".join(lines))
+    return 0
+
+
+def refuse_several(selection: Selection, wanted: Wanted) -> None:
+    """Refuse to write several environments to one place.
+
+    Raises:
+        click.UsageError: that is asked for.
+    """
+    ctx = click.get_current_context()
+    if wanted.output is not None and wanted.to_stdout:
+        raise click.UsageError("--output and --stdout exclude each other", ctx)
+    if len(selection.names) > 1 and (wanted.output is not None or wanted.to_stdout):
+        option = "--stdout" if wanted.to_stdout else "--output"
+        raise click.UsageError(f"{option} takes one environment; name one of {', '.join(selection.names)}", ctx)
+
+
+def obstacles_of(rendering: Rendering, folder: Path) -> Sequence[Diagnostic]:
+    """What is in the way of a tree."""
+    from kservec.io.tree_writer import obstacles_in  # noqa: PLC0415 - not needed without --output
+
+    return obstacles_in(folder, rendering.tree)
 
 
 def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, force: bool) -> None:
@@ -89,10 +165,31 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
     if output is None and (force or shape != TREE):
         raise click.UsageError(f"{'--force' if force else '--layout'} goes with --output", ctx)
     if output is not None:
-        try:
-            refuse_unsafe(output, ctx)
-        except OSError as error:
-            raise click.UsageError(f"--output {output}: {error.strerror}", ctx) from None
+        refuse_place(output)
+
+
+def refuse_empty(objects: Sequence[Rendered], output: Path, *, allow_empty: bool) -> None:
+    """Refuse to empty a rendered tree by mistake.
+
+    Raises:
+        click.UsageError: nothing was compiled, and there is a tree.
+    """
+    if not objects and not allow_empty and is_tree(output):
+        message = f"nothing was compiled, so all of {output} would be removed; --allow-empty does it"
+        raise click.UsageError(message, click.get_current_context())
+
+
+def refuse_place(output: Path) -> None:
+    """Refuse a folder that is not to be written, or cannot be looked at.
+
+    Raises:
+        click.UsageError: it is one.
+    """
+    ctx = click.get_current_context()
+    try:
+        refuse_unsafe(output, ctx)
+    except OSError as error:
+        raise click.UsageError(f"--output {output}: {error.strerror}", ctx) from None
 
 
 def refuse_unsafe(output: Path, ctx: click.Context) -> None:
@@ -128,21 +225,34 @@ def written(compilation: Compilation, output: Path, findings: Findings, *, shape
     Raises:
         click.ClickException: the folder cannot be written.
     """
-    from kservec.io.tree_writer import write_tree  # noqa: PLC0415 - not needed without --output
-
     planned = (planned_tree if shape == TREE else planned_file)(compilation.objects)
-    try:
-        done = write_tree(output, planned, force=force)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {error.filename or output}: {error.strerror}") from None
+    done = put(planned, output, force=force)
     if done.obstacles:
         found = (*compilation.diagnostics, *done.obstacles)
         findings.show(found, compilation.sources, outcome="nothing was written")
         return FAILED
+    findings.show(compilation.diagnostics, compilation.sources, outcome=outcome_of(done, output))
+    return 0
+
+
+def put(planned: Mapping[str, bytes], output: Path, *, force: bool) -> Written:
+    """Write a tree.
+
+    Raises:
+        click.ClickException: the folder cannot be written.
+    """
+    from kservec.io.tree_writer import write_tree  # noqa: PLC0415 - not needed without --output
+
+    try:
+        return write_tree(output, planned, force=force)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {error.filename or output}: {error.strerror}") from None
+
+
+def outcome_of(done: Written, output: Path) -> str:
+    """What was done, in a line."""
     changes = [
         f"{plural(len(done.changed), 'file')} written" if done.changed else "",
         f"{plural(len(done.removed), 'file')} removed" if done.removed else "",
     ]
-    outcome = f"{output}: {', '.join(c for c in changes if c) or UNCHANGED}"
-    findings.show(compilation.diagnostics, compilation.sources, outcome=outcome)
-    return 0
+    return f"{output}: {', '.join(c for c in changes if c) or UNCHANGED}"

@@ -23,6 +23,7 @@ from kservec.core.records import entity, fresh, record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kservec.core.additions import Additions
     from kservec.core.bundle import Manifest
     from kservec.core.cluster import Secret, ServiceAccount
     from kservec.core.diagnostics import Diagnostic, ObjectRef
@@ -348,7 +349,7 @@ class Env:
     `endpoints` are the services and graphs of the run, for graphs that call them; `neighbours` are its
     LLMInferenceServices, for each other. `previous` are objects of the last build. `names_revisions`: revisions of
     Knative services, and versions of services of several nodes, get names that follow from their content; else they
-    are numbered, as under KServe.
+    are numbered, as under KServe. `additions`: what a project wants beyond KServe; None without a project.
     """
 
     plugs: Plugs
@@ -360,6 +361,7 @@ class Env:
     neighbours: Neighbourhood = fresh(factory=Neighbourhood)
     previous: Mapping[ObjectRef, Json] = fresh(factory=dict)
     names_revisions: bool = False
+    additions: Additions | None = None
 
 
 def refuse_repeats(claims: list[str]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kservec.emit import dump
 from kservec.gitops.index import Entry, index_text
+from kservec.gitops.rendered import GITOPS_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,11 +52,14 @@ def folder_kustomizations(paths: Iterable[str]) -> dict[str, bytes]:
     """A kustomization for every folder, listing its files and the folders below it, sorted.
 
     The top has one even if nothing is below it: kustomize then fails, where a bare folder would look like success.
+    It does not list the objects for Argo CD or Flux, which would then sync themselves.
     """
     listed: dict[str, set[str]] = {"": set()}
     for path in paths:
         parts = path.split("/")
         for depth, name in enumerate(parts):
+            if depth == 0 and name == GITOPS_FOLDER:
+                continue
             listed.setdefault("/".join(parts[:depth]), set()).add(name)
     return {f"{f}/{KUSTOMIZATION}".lstrip("/"): kustomization(names) for f, names in sorted(listed.items())}
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 CLUSTER_FOLDER = "_cluster"
 SHARED_FOLDER = "_shared"
+GITOPS_FOLDER = "_gitops"
+"""What Argo CD or Flux itself reads; it is not among what they sync."""
 LONGEST_NAME = 255
 HASH_LENGTH = 10
 SHARED_KINDS = frozenset({"Service", "InferencePool"})
@@ -20,12 +22,16 @@ SHARED_KINDS = frozenset({"Service", "InferencePool"})
 
 
 class Rendered(NamedTuple):
-    """One object as it is written, and the user's object that it comes from. `shared` objects have no single owner."""
+    """One object as it is written, and the user's object that it comes from. `shared` objects have no single owner.
+
+    `place` is the folder of an object that belongs to no unit.
+    """
 
     ref: ObjectRef
     text: str
     owner: ObjectRef
     shared: bool = False
+    place: str = ""
 
     @property
     def path(self) -> str:
@@ -35,8 +41,8 @@ class Rendered(NamedTuple):
     @property
     def folder(self) -> str:
         """The folder of the object: its unit's, or one for what units share or the cluster holds."""
-        if not self.ref.namespace:
-            return CLUSTER_FOLDER
+        if self.place or not self.ref.namespace:
+            return self.place or CLUSTER_FOLDER
         return f"{self.ref.namespace}/{SHARED_FOLDER if self.shared else self.owner.name}"
 
     @property

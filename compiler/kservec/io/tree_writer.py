@@ -105,6 +105,12 @@ def replace(place: Workplace, folder: Path, planned: Mapping[str, bytes], writte
     replace_tree(place, folder, planned, written)
 
 
+def obstacles_in(folder: Path, planned: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
+    """What is in the way of a tree: files that were edited by hand, or that kservec did not write."""
+    states = states_of(Path(os.path.realpath(folder)), planned)
+    return tuple(obstacle(s, (folder / p).as_posix()) for p, s in sorted(states.items()) if s in OBSTACLES)
+
+
 def states_of(folder: Path, planned: Mapping[str, bytes]) -> dict[str, State]:
     """The state of every path that is planned or listed by the index of the folder."""
     owned = owned_files(folder)

@@ -1,0 +1,104 @@
+"""Settings: what holds for one environment, once it has taken from the project what it leaves out.
+
+Lists of an environment come after those of the project, since later ones override; maps are laid over the project's;
+of everything else the environment's own value counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from kservec.core.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kservec.spec.project import Environment, Project
+
+T = TypeVar("T")
+
+ALONE = "default"
+"""The name of the environment of a project that lists none."""
+PLACE = "{env}"
+
+
+@record
+class GitOpsSettings:
+    """The objects for Argo CD or Flux. `tool` is argocd, flux, both or none; `shard` namespace, environment or unit."""
+
+    tool: str = "none"
+    repo_url: str = ""
+    revision: str = "main"
+    shard: str = "namespace"
+
+
+@record
+class Settings:
+    """One environment. All paths are below the folder of the project file, with slashes.
+
+    `sources` and `overlay`: what is compiled; an overlay stands for the sources. `platform`: what describes the
+    cluster, later ones override. `include`: manifests that are rendered as they are. `namespaces`: those that objects
+    may be in, any if empty. `image_rewrites`: beginnings of image names and what stands there instead.
+    """
+
+    name: str
+    sources: Sequence[str]
+    output: str
+    overlay: str = ""
+    patches: str = ""
+    layout: str = "tree"
+    platform: Sequence[str] = ()
+    catalog: str = "builtin"
+    absent: Sequence[str] = ()
+    include: Sequence[str] = ()
+    namespaces: Sequence[str] = ()
+    names_revisions: bool = True
+    image_rewrites: Mapping[str, str]
+    pod_security: str = "restricted"
+    gitops: GitOpsSettings
+
+
+def environments_of(project: Project) -> dict[str, Settings]:
+    """The settings of every environment by its name; of a project without any, those of one that is called default."""
+    from kservec.spec.project import Environment  # noqa: PLC0415 - loads pydantic
+
+    given = project.environments or {ALONE: None}
+    return {name: settings_of(project, name, own or Environment()) for name, own in given.items()}
+
+
+def settings_of(project: Project, name: str, own: Environment) -> Settings:
+    """The settings of one environment."""
+    revisions = first(own.knative.revision_names, project.knative.revision_names, default="hash")
+    return Settings(
+        name=name,
+        sources=tuple(project.sources),
+        output=(own.output or project.output).replace(PLACE, name),
+        overlay=own.overlay or "",
+        patches=own.patches or "",
+        layout=project.layout,
+        platform=(*project.platform, *own.platform),
+        catalog=first(own.catalog, project.catalog, default="builtin"),
+        absent=(*project.absent, *own.absent),
+        include=(*project.include, *own.include),
+        namespaces=tuple(own.namespaces),
+        names_revisions=revisions == "hash",
+        image_rewrites={**project.images.rewrite, **own.images.rewrite},
+        pod_security=first(own.security.pod_security, project.security.pod_security, default="restricted"),
+        gitops=gitops_of(project, own),
+    )
+
+
+def gitops_of(project: Project, own: Environment) -> GitOpsSettings:
+    """The settings for Argo CD and Flux of one environment."""
+    mine, theirs = own.gitops, project.gitops
+    return GitOpsSettings(
+        tool=first(mine.tool, theirs.tool, default="none"),
+        repo_url=first(mine.repo_url, theirs.repo_url, default=""),
+        revision=first(mine.revision, theirs.revision, default="main"),
+        shard=first(mine.shard, theirs.shard, default="namespace"),
+    )
+
+
+def first(*values: T | None, default: T) -> T:
+    """The first value that was given."""
+    return next((value for value in values if value is not None), default)
