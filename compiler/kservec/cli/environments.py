@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import LARGEST_FILE, few_collections
 from kservec.cli.progress import Progress
 from kservec.core.records import fresh, record
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
 
+FAILED = 1
 DESCRIBED = {"platform": "--platform", "catalog": "--catalog", "absent": "--absent", "previous": "--previous",
              "revision_names": "--revision-names"}  # fmt: skip
 """Options that describe the cluster; for an environment its project does."""
@@ -69,6 +71,23 @@ def selected(arguments: Sequence[str], max_bytes: int = LARGEST_FILE) -> Selecti
         return None
     refuse_described()
     return Selection(workspace=workspace, names=names, diagnostics=found, sources=sources)
+
+
+def opened() -> Workspace:
+    """The workspace of the current folder, for commands that work on a project alone.
+
+    Raises:
+        click.UsageError: there is no project.
+        click.exceptions.Exit: the project cannot be used; what was found has been shown.
+    """
+    selection = selected(())
+    ctx = click.get_current_context()
+    if selection is None:
+        raise click.UsageError(f"there is no {PROJECT_FILE} here or above; kservec init makes one", ctx)
+    if selection.workspace is None:
+        Findings(layout=TEXT, notes=False).show(selection.diagnostics, selection.sources)
+        ctx.exit(FAILED)
+    return selection.workspace
 
 
 def find(arguments: Sequence[str]) -> Path | None:

@@ -16,6 +16,7 @@ from kservec.core.spelling import closest
 COMMANDS = {
     "build": "Compile and write plain Kubernetes YAML.",
     "lint": "Report what is wrong, and write nothing.",
+    "canary": "Roll a new version out, step by step.",
     "graph": "Draw InferenceGraphs as Mermaid, DOT or SVG.",
     "runtimes": "List the catalog in the order in which runtimes are chosen.",
     "schema": "Print the JSON Schema of a kind.",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 API_VERSION, KIND = "serving.knative.dev/v1", "Service"
 STABLE_REVISION = "kservec.dev/stable-revision"
+BEFORE_CANARY = "kservec.dev/before-canary"
+"""What the spec said before its canary was started, for taking it back."""
 HASH_LENGTH = 10
 WHOLE = 100
 PREVIOUS_TAG = "prev"

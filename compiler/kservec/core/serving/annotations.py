@@ -130,7 +130,7 @@ ANNOTATIONS: Mapping[str, Effect] = {
     **_under(_SCALING, _REVISION, "panicWindowPercentage panicThresholdPercentage"),
     **_under("serving.knative.dev", _REVISION, "rollout-duration rolloutDuration progress-deadline"),
     **_under("serving.knative.openshift.io", _REVISION, "enablePassthrough"),
-    **_under("kservec.dev", Effect(_SERVICE, _KNATIVE), "stable-revision"),
+    **_under("kservec.dev", Effect(_SERVICE, _KNATIVE), "stable-revision before-canary"),
 }
 
 LABELS: Mapping[str, Effect] = {

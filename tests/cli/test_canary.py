@@ -1,0 +1,219 @@
+"""kservec canary: the ladder of a rollout as edits of the spec, and back, in both modes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from .running import kservec, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROJECT = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Project
+sources: [services]
+platform: [platform]
+environments:
+  prod: {}
+"""
+CLUSTER = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Cluster
+knative:
+  features: {kubernetes.podspec-init-containers: enabled}
+  domain: {example.com: ""}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: inferenceservice-config, namespace: kserve}
+data:
+  ingress: |
+    {"enableGatewayApi": true, "kserveIngressGateway": "kserve/gateway", "ingressGateway": "knative-serving/gateway",
+     "ingressDomain": "example.com"}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gateway, namespace: kserve}
+spec: {gatewayClassName: envoy, listeners: [{name: http, port: 80, protocol: HTTP}]}
+"""
+SERVICE = """\
+# Fraud: asked by the payment service.
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: fraud   # in dashboards, too
+  namespace: payments
+  annotations:
+    serving.kserve.io/deploymentMode: {mode}
+spec:
+  predictor:
+    minReplicas: 4
+    {framework}
+      # the version in use
+      storageUri: "s3://models/fraud/v7"
+---
+# Other teams' services below.
+"""
+LADDER = (10, 30, 50, 80, 100)
+MODEL = "model:\n      modelFormat: {name: sklearn}"
+
+
+def made(folder: Path, mode: str = "Standard", framework: str = MODEL) -> Path:
+    """A repository with one service, rendered."""
+    for name in ("services", "platform"):
+        (folder / name).mkdir()
+    (folder / "kservec.yaml").write_text(PROJECT)
+    (folder / "platform" / "cluster.yaml").write_text(CLUSTER)
+    (folder / "services" / "fraud.yaml").write_text(SERVICE.replace("{mode}", mode).replace("{framework}", framework))
+    assert kservec(folder, "build").status == 0
+    return folder
+
+
+def spec(folder: Path) -> bytes:
+    """The file of the service."""
+    return (folder / "services" / "fraud.yaml").read_bytes()
+
+
+def run(folder: Path, *arguments: str) -> None:
+    """Take a step of the canary, and build."""
+    ran = kservec(folder, "canary", *arguments)
+    assert (ran.status, ran.out.startswith("--- a/services/fraud.yaml")) == (0, True), ran
+    assert kservec(folder, "build").status == 0
+
+
+@pytest.mark.parametrize("mode", ["Standard", "Knative"])
+@pytest.mark.parametrize("framework", [MODEL, "sklearn:"])
+def test_a_canary_that_is_rolled_back_leaves_nothing(tmp_path: Path, mode: str, framework: str) -> None:
+    """After any step of the ladder, spec and rendered tree are byte for byte those of before."""
+    repo = made(tmp_path, mode, framework)
+    before, rendered = spec(repo), tree(repo / "rendered")
+    run(repo, "start", "fraud", "--model", "s3://models/fraud/v8")
+    for percent in LADDER:
+        run(repo, "step", "fraud", "--to", str(percent))
+        assert f" {percent}% (prod)\n" in kservec(repo, "canary", "status").out
+    run(repo, "rollback", "fraud")
+    assert (spec(repo), tree(repo / "rendered")) == (before, rendered)
+
+
+@pytest.mark.parametrize("mode", ["Standard", "Knative"])
+def test_a_step_changes_one_number(tmp_path: Path, mode: str) -> None:
+    """A reviewer sees one line, in the spec, and in the tree nothing but weights and the replicas that follow."""
+    repo = made(tmp_path, mode)
+    run(repo, "start", "fraud", "--model", "s3://models/fraud/v8", "--to", "10")
+    before = spec(repo).splitlines()
+    run(repo, "step", "fraud", "--to", "30")
+    differing = [new for old, new in zip(before, spec(repo).splitlines(), strict=True) if old != new]
+    assert [line.strip().rpartition(b": ")[2] for line in differing] == [b"30"]
+
+
+def test_a_promoted_canary_is_the_stable_version(tmp_path: Path) -> None:
+    """In Standard mode it keeps its name, so that its pods stay; the rest of the spec is untouched."""
+    repo = made(tmp_path)
+    run(repo, "start", "fraud", "--model", "s3://models/fraud/v8", "--to", "50")
+    pods = template(repo, "deployment-fraud-v8-predictor.yaml")
+    run(repo, "promote", "fraud")
+    value = yaml.safe_load(spec(repo).split(b"---")[0])
+    assert value["spec"]["predictor"]["name"] == "v8"
+    assert value["spec"]["predictor"]["model"]["storageUri"] == "s3://models/fraud/v8"
+    assert "canary" not in value["spec"]
+    assert b'# the version in use\n      storageUri: "s3://models/fraud/v8"\n' in spec(repo)
+    assert template(repo, "deployment-fraud-v8-predictor.yaml") == pods
+
+
+def test_a_promoted_revision_gets_all_traffic(tmp_path: Path) -> None:
+    """In Knative mode the latest revision does, and stays the one that it was."""
+    repo = made(tmp_path, "Knative")
+    run(repo, "start", "fraud", "--model", "s3://models/fraud/v8", "--to", "50")
+    name = "service.serving.knative.dev-fraud-predictor.yaml"
+    revision = template(repo, name)
+    run(repo, "promote", "fraud")
+    assert template(repo, name) == revision
+    assert b"kservec.dev" not in spec(repo)
+
+
+def template(repo: Path, name: str) -> bytes:
+    """The pod template of a rendered workload."""
+    value = yaml.safe_load((repo / "rendered/prod/payments/fraud" / name).read_bytes())
+    return yaml.safe_dump(value["spec"]["template"]).encode()
+
+
+def test_several_canaries_are_named(tmp_path: Path) -> None:
+    """With two of them a step says which is meant."""
+    repo = made(tmp_path)
+    run(repo, "start", "fraud", "--model", "s3://models/fraud/v8", "--to", "10")
+    before = spec(repo)
+    run(repo, "start", "fraud", "--model", "s3://models/fraud/nightly", "--canary", "nightly")
+    asked = kservec(repo, "canary", "step", "fraud", "--to", "5")
+    assert (asked.status, "which canary is meant? it has v8, nightly" in asked.err) == (1, True)
+    run(repo, "step", "fraud", "--to", "5", "--canary", "nightly")
+    run(repo, "rollback", "fraud", "--canary", "nightly")
+    assert spec(repo) == before
+
+
+def test_a_dry_run_shows_and_writes_nothing(tmp_path: Path) -> None:
+    """The edit is printed as a diff that git can apply."""
+    repo = made(tmp_path)
+    before = spec(repo)
+    ran = kservec(repo, "canary", "start", "fraud", "--model", "s3://models/fraud/v8", "--dry-run")
+    assert (ran.status, "+        storageUri: s3://models/fraud/v8\n" in ran.out, spec(repo)) == (0, True, before)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("step", "fraud", "--to", "10"), 1, "edit/refused]: fraud has no canary"),
+        (
+            ("start", "frauds", "--model", "s3://x/y"),
+            2,
+            "the project has no InferenceService frauds; did you mean fraud?",
+        ),
+        (("start", "fraud"), 2, "nothing differs: name a --model"),
+        (("start", "fraud", "--model", "ftp://x/y"), 1, "storage/unknown-scheme"),
+        (("step", "fraud", "--to", "101"), 2, "101"),
+    ],
+)
+def test_what_cannot_be_done(tmp_path: Path, arguments: tuple[str, ...], status: int, said: str) -> None:
+    """It is said, and nothing is written."""
+    repo = made(tmp_path)
+    before = spec(repo)
+    ran = kservec(repo, "canary", *arguments)
+    assert (ran.status, said in ran.err, spec(repo)) == (status, True, before), ran.err
+
+
+def test_a_knative_canary_needs_a_rendered_revision(tmp_path: Path) -> None:
+    """Without a tree nothing says which revision serves now."""
+    repo = made(tmp_path, "Knative")
+    (repo / "kservec.yaml").write_text(PROJECT.replace("prod:", "test:"))
+    ran = kservec(repo, "canary", "start", "fraud", "--model", "s3://models/fraud/v8")
+    assert (ran.status, "edit/refused" in ran.err, "kservec build test" in ran.err) == (1, True, True)
+
+
+def test_environments_that_run_different_revisions(tmp_path: Path) -> None:
+    """One spec can name one stable revision only."""
+    repo = made(tmp_path, "Knative")
+    (repo / "more").mkdir()
+    (repo / "more" / "sa.yaml").write_text(CLUSTER.replace("example.com", "example.org"))
+    (repo / "kservec.yaml").write_text(PROJECT + "  test: {images: {rewrite: {kserve/: mirror.example.com/kserve/}}}\n")
+    assert kservec(repo, "build").status == 0
+    ran = kservec(repo, "canary", "start", "fraud", "--model", "s3://models/fraud/v8")
+    if ran.status == 1:
+        assert "environments differ in the stable revision" in ran.err
+
+
+def test_anchors_are_left_to_the_user(tmp_path: Path) -> None:
+    """A value that may stand in several places is not edited."""
+    repo = made(tmp_path, "Knative")
+    path = repo / "services" / "fraud.yaml"
+    path.write_bytes(spec(repo).replace(b'"s3://models/fraud/v7"', b"&uri s3://models/fraud/v7"))
+    ran = kservec(repo, "canary", "start", "fraud", "--model", "s3://models/fraud/v8")
+    assert (ran.status, "it has an anchor or a tag" in ran.err) == (1, True)
+
+
+def test_without_a_project(tmp_path: Path) -> None:
+    """There is nothing to roll out."""
+    ran = kservec(tmp_path, "canary", "status")
+    assert (ran.status, "there is no kservec.yaml here or above" in ran.err) == (2, True)

@@ -1,0 +1,1 @@
+"""Tests of edits of users' own files."""
