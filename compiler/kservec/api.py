@@ -143,22 +143,26 @@ def compile_files(
     specs, found = parsed(own, target.limits)
     groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
-    options = Options(
-        absent=tuple(target.absent),
-        previous=tuple(previous),
-        names_revisions=target.names_revisions,
-        additions=target.additions,
-    )
     inputs = Inputs(
         specs=specs,
         platform=platform,
         builtin=catalog,
-        options=options,
+        options=options_of(target, previous),
         findings=(*found, *odd, *stale),
         unread=tuple(unread_texts((*found, *odd), own, target.platform)),
     )
     result = compile_documents(inputs, packaged_schemas(), plugs(), each)
     return Compilation(result=result, sources=shown_sources(result.diagnostics, own, *groups))
+
+
+def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
+    """What a target says beside documents."""
+    return Options(
+        absent=tuple(target.absent),
+        previous=tuple(previous),
+        names_revisions=target.names_revisions,
+        additions=target.additions,
+    )
 
 
 def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[str, str]:
@@ -224,10 +228,9 @@ def need_presets(specs: Iterable[Document]) -> bool:
 def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:
     """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
     target = target or Target()
-    (specs, found), (platform, odd), (catalog, _) = (
-        parsed(group, target.limits) for group in (sorted(files), target.platform, builtin_files(target))
-    )
-    front = read(specs, platform, catalog, Options(absent=tuple(target.absent)), packaged_schemas(), plugs())
+    groups = (sorted(files), target.platform, builtin_files(target), target.previous)
+    (specs, found), (platform, odd), (catalog, _), (previous, _) = (parsed(group, target.limits) for group in groups)
+    front = read(specs, platform, catalog, options_of(target, previous), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *odd, *front.diagnostics)))
     return front, Compilation(result=result, sources=shown_sources(result.diagnostics, files, target.platform))
 
@@ -236,6 +239,6 @@ def catalog_of(target: Target) -> tuple[Catalog, Compilation]:
     """The runtimes and storage containers of a target, the built-in ones included, and what is wrong with them."""
     platform, found = parsed(target.platform, target.limits)
     builtin, _ = parsed(builtin_files(target), target.limits)
-    front = read((), platform, builtin, Options(absent=tuple(target.absent)), packaged_schemas(), plugs())
+    front = read((), platform, builtin, options_of(target), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *front.diagnostics)))
     return front.env.catalog, Compilation(result=result, sources=shown_sources(result.diagnostics, target.platform))

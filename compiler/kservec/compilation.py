@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kservec.core.registry import Env, Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
-    from kservec.core.unit import Source, Unit
+    from kservec.core.unit import Source, Step, Unit
     from kservec.frontend import Front
 
 NAME = ("metadata", "name")
@@ -93,6 +93,22 @@ def compile_documents(
         return Result(diagnostics=ordered)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
     return Result(objects=objects, diagnostics=ordered, urls=output.urls)
+
+
+def step_of(front: Front, ref: ObjectRef) -> Step | None:
+    """One unit after all its passes, with its trees; None if there is no such unit."""
+    alone = front if ref.kind in REFERRING else evolve(front, units=tuple(u for u in front.units if u.ref == ref))
+    return next((step for step in steps_of(alone) if step.unit.ref == ref), None)
+
+
+def steps_of(front: Front) -> Iterator[Step]:
+    """Every unit after all its passes, with its trees, those that refer to others last."""
+    index, env = index_of(front), front.env
+    for unit in in_stages(front.units):
+        (step,) = run([unit], index.known_in(env) if index and unit.ref.kind in REFERRING else env)
+        if index is not None:
+            index.add(step.unit, env, is_broken=has_errors(step.diagnostics))
+        yield step
 
 
 def index_of(front: Front) -> Index | None:

@@ -16,6 +16,8 @@ from kservec.core.spelling import closest
 COMMANDS = {
     "build": "Compile and write plain Kubernetes YAML.",
     "lint": "Report what is wrong, and write nothing.",
+    "explain": "Say where a value comes from, and why a service got its runtime.",
+    "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",
     "graph": "Draw InferenceGraphs as Mermaid, DOT or SVG.",
     "runtimes": "List the catalog in the order in which runtimes are chosen.",

@@ -1,0 +1,61 @@
+"""Where the values of an object come from: the layer, the part of the compiler, and the place in a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.paths import is_keyed, item_key, lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.diagnostics import Span
+    from kservec.core.paths import Json, Path
+    from kservec.core.tree import Tree
+
+UNKNOWN = "unknown"
+DERIVED = "derived"
+"""A value that stands nowhere, and follows from what does."""
+USER = "user"
+
+
+class Explained(NamedTuple):
+    """One value: its path, the layer that it comes from, what put it there, and where it was written, if it was."""
+
+    path: Path
+    value: Json
+    layer: str
+    by: str
+    span: Span | None
+
+
+def explained(body: Tree, path: Path) -> list[Explained]:
+    """Every single value at or below a path of an object; empty if nothing is there."""
+    value = body.get(*path)
+    return [] if value is None else [one(body, p, v) for p, v in leaves(value, path)]
+
+
+def one(body: Tree, path: Path, value: Json) -> Explained:
+    """Where one value comes from."""
+    found = body.origin(path)
+    if found is None:
+        return Explained(path, value, UNKNOWN, "", None)
+    origin, rest = found
+    if origin.doc is not None and rest and lookup(origin.doc.value, origin.at + rest) is None:
+        return Explained(path, value, DERIVED, "" if origin.by == USER else origin.by, origin.span())
+    return Explained(path, value, origin.layer.value, "" if origin.by == USER else origin.by, origin.span(rest))
+
+
+def leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    """The scalars, empty maps and empty lists of a value. Items of lists go by their merge keys, if they have any."""
+    if isinstance(value, dict) and value:
+        for key in value:
+            yield from leaves(value[key], (*path, key))
+    elif isinstance(value, list) and value:
+        field = path[-1] if path and isinstance(path[-1], str) else ""
+        keyed = is_keyed(value, field)
+        for i, item in enumerate(value):
+            key = item_key(item, field) if keyed else None
+            yield from leaves(item, (*path, i if key is None else key))
+    else:
+        yield path, value

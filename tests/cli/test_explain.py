@@ -1,0 +1,135 @@
+"""kservec explain and urls: where values come from, why a runtime was chosen, and where services are reached."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from .running import ROOT, kservec
+
+if TYPE_CHECKING:
+    from .running import Ran
+
+IMAGE = "Deployment/fraud-predictor.spec.template.spec.containers[kserve-container].image"
+EXAMPLES = ("examples/services", "--platform", "examples/platform")
+
+
+def explain(work: Path, name: str, *arguments: str) -> Ran:
+    """Ask about a name in the folder's service."""
+    return kservec(work, "explain", name, "fraud.yaml", *arguments)
+
+
+def test_a_value_and_where_it_comes_from(work: Path) -> None:
+    """The layer, what put it there, and the file with line and column."""
+    ran = explain(work, IMAGE)
+    assert ran.status == 0
+    head, line = ran.out.splitlines()
+    assert head == "Deployment payments/fraud-predictor"
+    assert "runtime by kserve-sklearnserver (builtin/kserve-sklearnserver.yaml:" in line
+
+
+def test_a_value_of_the_spec(work: Path) -> None:
+    """A value that the user wrote is found in the user's file, one that follows from it is told apart."""
+    written = explain(work, "Deployment/fraud-predictor.metadata.annotations.serving.kserve.io/deploymentMode")
+    assert '["serving.kserve.io/deploymentMode"]: "Standard"' in written.out
+    assert written.out.endswith("  spec (fraud.yaml:7:39)\n")
+    derived = explain(work, "Deployment/fraud-predictor.metadata.name")
+    assert "derived (fraud.yaml:" in derived.out
+
+
+def test_all_values_of_an_object(work: Path) -> None:
+    """Without a field every value is listed, as text and as JSON."""
+    told = json.loads(explain(work, "payments/Deployment/fraud-predictor", "--format", "json").out)
+    (made,) = [
+        value for value in yaml.safe_load_all(kservec(work, "build", "fraud.yaml").out) if value["kind"] == "Deployment"
+    ]
+    assert told["object"]["name"] == "fraud-predictor"
+    by_path = {entry["path"]: entry for entry in told["values"]}
+    assert (
+        by_path["spec.template.spec.containers.kserve-container.image"]["value"]
+        == (made["spec"]["template"]["spec"]["containers"][0]["image"])
+    )
+    assert all(entry["layer"] != "unknown" for entry in told["values"])
+
+
+def test_why_a_runtime_was_chosen(work: Path) -> None:
+    """All runtimes are listed in the order in which they are tried, with the reason for each."""
+    ran = explain(work, "InferenceService/fraud")
+    assert ran.status == 0
+    assert (
+        "InferenceService payments/fraud, in Standard mode\nfraud-predictor: a runtime for format sklearn\n"
+        in ran.out
+    )
+    assert "  * kserve-sklearnserver (ClusterServingRuntime): first that fits\n" in ran.out
+    assert "    kserve-mlserver (ClusterServingRuntime): speaks v2, not v1\n" in ran.out
+    assert "leads to\n" in ran.out
+    told = json.loads(explain(work, "InferenceService/fraud", "--format", "json").out)
+    assert [r["name"] for r in told["runtimes"][0]["runtimes"] if r["chosen"]] == ["kserve-sklearnserver"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Deployment/fraud-predictor.spec.foo", "Deployment payments/fraud-predictor has no spec.foo"),
+        ("Deployment/fraud-predictor.spec[", "Deployment payments/fraud-predictor has no spec["),
+        ("InferenceService/frauds", "there is no object InferenceService/frauds; did you mean InferenceService/fraud?"),
+        ("Deployment/other", "there is no object Deployment/other"),
+    ],
+)
+def test_what_is_not_there(work: Path, name: str, said: str) -> None:
+    """A name or field that means nothing is wrong usage, with a suggestion."""
+    ran = explain(work, name)
+    assert (ran.status, said in ran.err) == (2, True), ran.err
+
+
+def test_a_service_that_is_refused(work: Path) -> None:
+    """Its errors are the explanation."""
+    ran = kservec(work, "explain", "Deployment/wrong-predictor", "wrong.yaml")
+    assert (ran.status, "storage/unknown-scheme" in ran.err) == (1, True)
+
+
+def test_secrets_are_not_shown(work: Path) -> None:
+    """A value that looks like a credential is hidden, in text and JSON."""
+    text = (work / "fraud.yaml").read_text()
+    env = "      env: [{name: API_TOKEN, value: the-value-must-not-appear}]\n"
+    (work / "fraud.yaml").write_text(text + env)
+    for layout in ("text", "json"):
+        ran = explain(work, "Deployment/fraud-predictor", "--format", layout)
+        assert (ran.status, "the-value-must-not-appear" in ran.out) == (0, False)
+        assert "API_TOKEN" in ran.out
+
+
+def test_urls_of_all_kinds() -> None:
+    """Services, graphs and large models: outside, inside, the protocols, and a command that asks."""
+    ran = kservec(ROOT, "urls", *EXAMPLES)
+    assert ran.status == 0
+    assert "  outside   https://fraud-detector-payments.models.example.com\n" in ran.out
+    assert "  inside    http://payment-screening.payments.svc.cluster.local\n" in ran.out
+    assert "/v1/models/fraud-detector:predict\n" in ran.out
+    told = {
+        entry["ref"]["name"]: entry for entry in json.loads(kservec(ROOT, "urls", *EXAMPLES, "--format", "json").out)
+    }
+    assert [q["protocol"] for q in told["chat-assistant"]["questions"]] == ["openai"]
+    assert told["chat-assistant"]["paths"]
+
+
+def test_smoke_tests_are_jobs() -> None:
+    """One for each service that can be asked; what they print is applied as it is."""
+    ran = kservec(ROOT, "urls", *EXAMPLES, "--smoke-test")
+    jobs = list(yaml.safe_load_all(ran.out))
+    names = {job["metadata"]["name"] for job in jobs}
+    assert {"fraud-detector-smoke-test", "chat-assistant-smoke-test"} <= names
+    for job in jobs:
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        assert container["command"][-1].startswith(("http://", "https://"))
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_urls_of_what_does_not_compile(work: Path) -> None:
+    """Errors are shown, and no URL."""
+    ran = kservec(work, "urls", "wrong.yaml")
+    assert (ran.status, ran.out) == (1, "")
