@@ -19,11 +19,14 @@ COMMANDS = {
     "explain": "Say where a value comes from, and why a service got its runtime.",
     "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",
+    "import": "Turn a cluster that runs KServe into a project.",
     "graph": "Draw InferenceGraphs as Mermaid, DOT or SVG.",
     "runtimes": "List the catalog in the order in which runtimes are chosen.",
     "schema": "Print the JSON Schema of a kind.",
     "completion": "Print the completion script of a shell.",
 }
+MODULES = {"import": "import_dump"}
+"""Commands that are called otherwise than their modules and functions."""
 USAGE = 2
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Makes pydantic look for no plugins: it would read the metadata of every package that is installed."""
@@ -46,7 +49,8 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"kservec.cli.{cmd_name}"), cmd_name)
+        name = MODULES.get(cmd_name, cmd_name)
+        command: click.Command = getattr(importlib.import_module(f"kservec.cli.{name}"), name)
         return command
 
     def resolve_command(

@@ -1,0 +1,170 @@
+"""The importer: the dump of a cluster that runs KServe becomes the files of a project, and the recipe to hand over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.api import Target, builtin_files, compile_files, parsed, plugs
+from kservec.core.diagnostics import ObjectRef
+from kservec.core.records import evolve
+from kservec.core.text.source import Limits, parse
+from kservec.documents.cluster import read_cluster
+from kservec.documents.entries import Rank, entries_of, ref_of
+from kservec.emit import dump
+from kservec.importing.cleaning import cleaned, last_applied
+from kservec.importing.facts import facts_of
+from kservec.importing.handover import hand_over
+from kservec.importing.recipe import recipe
+from kservec.importing.referred import referred_to
+from kservec.importing.sorting import KSERVE_CONFIG, sort
+from kservec.io.packaged import packaged_schemas
+from kservec.io.reading import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kservec.api import Compilation
+    from kservec.core.cluster import Cluster
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.paths import Json
+    from kservec.core.text.source import Document
+    from kservec.importing.handover import HandOver
+    from kservec.importing.sorting import Sorted
+
+ENVIRONMENT = "cluster"
+PROJECT = f"""\
+# Made by kservec import. The options below are those under which the objects stay as KServe made them; drop them after
+# the hand-over, one by one, and look at each step with kservec diff.
+apiVersion: kservec.dev/v1alpha1
+kind: Project
+sources: [services]
+platform: [platform]
+knative: {{revisionNames: server}}
+security: {{podSecurity: privileged}}
+environments:
+  {ENVIRONMENT}: {{}}
+"""
+CLUSTER_FILE = "platform/cluster.yaml"
+RECIPE = "HANDOVER.md"
+
+
+class Imported(NamedTuple):
+    """The files of a project by their paths, what was found in the dump, and what the hand-over would do.
+
+    With an error among the findings there are no files.
+    """
+
+    files: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, str]
+    hand_over: HandOver | None = None
+
+
+def facts_in(files: Sequence[File]) -> tuple[Json, tuple[Diagnostic, ...]]:
+    """The Cluster document of what kubectl printed: all that is in it, whoever refers to it."""
+    documents, found = parsed(files, Limits())
+    values = [document.value for document in documents]
+    return facts_of(values, cluster_of(documents), packaged_schemas().kinds()), tuple(found)
+
+
+def import_dump(files: Sequence[File]) -> Imported:
+    """Turn a dump into the files of a project."""
+    documents, found = parsed(files, Limits())
+    if any(d.is_error for d in found):
+        return Imported({}, tuple(found), {})
+    schemas = packaged_schemas()
+    builtin, _ = parsed(builtin_files(Target()), Limits())
+    objects = [(ref_of(document, schemas), document) for document in documents if is_object(document)]
+    dumped = sort(objects, [document.value for document in builtin])
+    platform = platform_files(dumped, documents)
+    specs = {ref: cleaned(document.value) for ref, document in dumped.specs.items()}
+    compilation = compiled(specs, platform)
+    made = {
+        **platform,
+        **{path_of(ref): dump(spec) for ref, spec in plainest(specs, dumped, platform, compilation).items()},
+    }
+    live = {ref: schemas.as_stored(d.value, ref.api_version, ref.kind) for ref, d in dumped.made.items()}
+    moved = hand_over(values_of(compilation), live)
+    made |= {"kservec.yaml": PROJECT, RECIPE: recipe(moved, f"rendered/{ENVIRONMENT}")}
+    return Imported(made, (*found, *compilation.diagnostics), compilation.sources, moved)
+
+
+def is_object(document: Document) -> bool:
+    """Whether a document is an object of Kubernetes with a name."""
+    value = document.value
+    metadata = value.get("metadata")
+    return bool(value.get("kind") and value.get("apiVersion") and isinstance(metadata, dict) and metadata.get("name"))
+
+
+def cluster_of(documents: Iterable[Document]) -> Cluster:
+    """The Secrets, ServiceAccounts and namespaces of a dump, by shape."""
+    schemas = packaged_schemas()
+    own = [document for document in documents if is_object(document)]
+    cluster, _ = read_cluster(list(entries_of(own, Rank.INPUT, schemas)), (), plugs().secret_settings)
+    return cluster
+
+
+def platform_files(dumped: Sorted, documents: Sequence[Document]) -> dict[str, str]:
+    """The files that describe the cluster, by their paths."""
+    made = {f"platform/{file_name(ref)}": dump(cleaned(d.value)) for ref, d in dumped.platform.items()}
+    configuration = [text for text in made.values() if f"name: {KSERVE_CONFIG}" in text]
+    specs = [(ref.namespace, document.value) for ref, document in dumped.specs.items()]
+    runtimes = [(ref.namespace, d.value) for ref, d in dumped.platform.items() if ref.namespace]
+    cluster = referred_to(cluster_of(documents), [*specs, *runtimes], configuration)
+    facts = facts_of([document.value for document in documents], cluster, packaged_schemas().kinds())
+    return {**made, CLUSTER_FILE: dump(facts)}
+
+
+def path_of(ref: ObjectRef) -> str:
+    """The file of a spec."""
+    return f"services/{ref.namespace or '_cluster'}/{file_name(ref)}"
+
+
+def file_name(ref: ObjectRef) -> str:
+    """The name of an object's file; objects of the platform may be in several namespaces."""
+    parts = (ref.kind.lower(), *((ref.namespace,) if ref.namespace else ()), ref.name)
+    return f"{'-'.join(parts)}.yaml".replace(":", "_")
+
+
+def compiled(specs: Mapping[ObjectRef, Json], platform: Mapping[str, str]) -> Compilation:
+    """What specs lead to on the dump's platform."""
+    described = [File(path, text.encode()) for path, text in platform.items()]
+    files = [File(path_of(ref), dump(spec).encode()) for ref, spec in specs.items()]
+    return compile_files(files, target=evolve(Target(), platform=described))
+
+
+def plainest(
+    specs: Mapping[ObjectRef, Json], dumped: Sorted, platform: Mapping[str, str], compilation: Compilation
+) -> dict[ObjectRef, Json]:
+    """Each spec as somebody applied it, if that leads to the same objects; else as the cluster has it."""
+    candidates = {ref: applied for ref in specs if (applied := last_applied(dumped.specs[ref].value)) is not None}
+    fitting = {ref: spec for ref, spec in candidates.items() if same_identity(spec, specs[ref])}
+    if not fitting or not compilation.ok:
+        return dict(specs)
+    tried = compiled({**specs, **fitting}, platform)
+    refused = {d.subject for d in tried.diagnostics if d.is_error}
+    if refused:
+        fitting = {ref: spec for ref, spec in fitting.items() if ref not in refused}
+        tried = compiled({**specs, **fitting}, platform)
+    before, after = by_owner(compilation), by_owner(tried)
+    same = {ref: spec for ref, spec in fitting.items() if tried.ok and before.get(ref) == after.get(ref)}
+    return {**specs, **same}
+
+
+def same_identity(value: Json, other: Json) -> bool:
+    """Whether two values are the same object, in the same version."""
+    names = [(v.get("apiVersion"), v.get("kind"), (v.get("metadata") or {}).get("name")) for v in (value, other)]
+    return names[0] == names[1]
+
+
+def by_owner(compilation: Compilation) -> dict[ObjectRef, tuple[str, ...]]:
+    """The texts of the objects of each spec."""
+    texts: dict[ObjectRef, tuple[str, ...]] = {}
+    for rendered in compilation.objects:
+        texts[rendered.owner] = (*texts.get(rendered.owner, ()), rendered.text)
+    return texts
+
+
+def values_of(compilation: Compilation) -> dict[ObjectRef, Json]:
+    """The rendered objects by identity."""
+    return {rendered.ref: parse(rendered.text.encode(), "")[0][0].value for rendered in compilation.objects}
