@@ -15,7 +15,7 @@ from kservec.importing.cleaning import cleaned, last_applied
 from kservec.importing.facts import facts_of
 from kservec.importing.handover import hand_over
 from kservec.importing.recipe import recipe
-from kservec.importing.referred import referred_to
+from kservec.importing.referred import names_in, referred_to, words_in
 from kservec.importing.sorting import KSERVE_CONFIG, sort
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import File
@@ -108,9 +108,12 @@ def platform_files(dumped: Sorted, documents: Sequence[Document]) -> dict[str, s
     """The files that describe the cluster, by their paths."""
     made = {f"platform/{file_name(ref)}": dump(cleaned(d.value)) for ref, d in dumped.platform.items()}
     configuration = [text for text in made.values() if f"name: {KSERVE_CONFIG}" in text]
-    specs = [(ref.namespace, document.value) for ref, document in dumped.specs.items()]
-    runtimes = [(ref.namespace, d.value) for ref, d in dumped.platform.items() if ref.namespace]
-    cluster = referred_to(cluster_of(documents), [*specs, *runtimes], configuration)
+    specs = [(ref.namespace, d.value) for ref, d in (*dumped.specs.items(), *dumped.platform.items()) if ref.namespace]
+    named, shared = names_in(specs), words_in(configuration)
+    for ref, document in dumped.others.items():
+        if ref.name in shared or ref.name in set().union(*named.values()):
+            made[f"platform/{file_name(ref)}"] = dump(cleaned(document.value))
+    cluster = referred_to(cluster_of(documents), specs, configuration)
     facts = facts_of([document.value for document in documents], cluster, packaged_schemas().kinds())
     return {**made, CLUSTER_FILE: dump(facts)}
 

@@ -1,4 +1,4 @@
-"""A Kubernetes client of three verbs over plain HTTPS: get, apply, try. No kubeconfig, no discovery cache."""
+"""A Kubernetes client of few verbs over plain HTTPS. No kubeconfig, no discovery cache."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ Object = dict[str, Any]
 
 OWNER = "kservec"
 SECONDS = 30
+APPLY, MERGE, JSON = "application/apply-patch+yaml", "application/merge-patch+json", "application/json"
+"""What a request carries."""
 
 
 class RefusedError(Exception):
@@ -78,6 +80,35 @@ class ApiServer:
         """
         return self._apply(manifest, dryRun="All")
 
+    def take_over(self, manifest: Object) -> Object:
+        """Apply a manifest server-side and take its fields from whoever owns them.
+
+        Raises:
+            RefusedError: as for `apply`, but for conflicts.
+        """
+        return self._apply(manifest, force="true")
+
+    def create(self, manifest: Object, manager: str) -> Object:
+        """Make an object as a controller does.
+
+        Raises:
+            RefusedError: the server does not accept it.
+        """
+        folder = self._path(manifest).rpartition("/")[0]
+        query = urlencode({"fieldManager": manager})
+        made: Object = json.loads(self._answer("POST", f"{folder}?{query}", json.dumps(manifest).encode(), JSON))
+        return made
+
+    def merge(self, manifest: Object, change: Object) -> Object:
+        """Change some fields of the object of a manifest, as `kubectl patch --type=merge` does.
+
+        Raises:
+            RefusedError: the server does not accept the change.
+        """
+        body = json.dumps(change).encode()
+        changed: Object = json.loads(self._answer("PATCH", self._path(manifest), body, MERGE))
+        return changed
+
     def read(self, manifest: Object) -> Object:
         """The stored object of a manifest.
 
@@ -117,10 +148,10 @@ class ApiServer:
             self._collections[root] = {r["kind"]: (r["name"], r["namespaced"]) for r in own}
         return self._collections[root]
 
-    def _answer(self, method: str, path: str, body: bytes | None = None) -> bytes:
+    def _answer(self, method: str, path: str, body: bytes | None = None, kind: str = APPLY) -> bytes:
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         if body is not None:
-            headers["Content-Type"] = "application/apply-patch+yaml"
+            headers["Content-Type"] = kind
         self._connection.request(method, path, body, headers)
         response = self._connection.getresponse()
         content = response.read()

@@ -61,8 +61,7 @@ def test_why_a_runtime_was_chosen(work: Path) -> None:
     ran = explain(work, "InferenceService/fraud")
     assert ran.status == 0
     assert (
-        "InferenceService payments/fraud, in Standard mode\nfraud-predictor: a runtime for format sklearn\n"
-        in ran.out
+        "InferenceService payments/fraud, in Standard mode\nfraud-predictor: a runtime for format sklearn\n" in ran.out
     )
     assert "  * kserve-sklearnserver (ClusterServingRuntime): first that fits\n" in ran.out
     assert "    kserve-mlserver (ClusterServingRuntime): speaks v2, not v1\n" in ran.out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kservec.core.names import GROUP
 from kservec.documents.entries import OWN_VERSION
 
 if TYPE_CHECKING:
@@ -99,10 +100,15 @@ def namespaces(cluster: Cluster) -> dict[str, Json]:
     return shown
 
 
+def settings_in(annotations: Mapping[str, str]) -> dict[str, str]:
+    """The annotations that are settings of KServe. Others are somebody's notes, of which kubectl's hold the data."""
+    return {key: text for key, text in annotations.items() if key.partition("/")[0] == GROUP}
+
+
 def secret_shape(secret: Secret) -> Json:
     """A Secret by its keys, with those values only that KServe itself copies in plain text."""
     plain: Mapping[str, Json] = {
-        "annotations": dict(secret.annotations),
+        "annotations": settings_in(secret.annotations),
         "settings": dict(secret.settings),
         "entries": {key: dict(entry) for key, entry in secret.entries.items() if entry},
     }
@@ -116,7 +122,7 @@ def account_shape(account: ServiceAccount) -> Json:
     shape = {
         "name": account.name,
         "namespace": account.namespace,
-        "annotations": dict(account.annotations),
+        "annotations": settings_in(account.annotations),
         "secrets": list(account.secrets),
         "imagePullSecrets": list(account.image_pull_secrets),
     }

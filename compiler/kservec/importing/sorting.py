@@ -26,6 +26,8 @@ CATALOG = frozenset(
     }
 )  # fmt: skip
 PLATFORM = frozenset({"Gateway"})
+NAMED = frozenset({"ConfigMap", "HTTPRoute", "InferencePool", "PersistentVolumeClaim"})
+"""Kinds of which a cluster has many, and that matter where a spec or KServe's configuration names them."""
 KSERVE_CONFIG = "inferenceservice-config"
 KNATIVE_NAMESPACE = "knative-serving"
 """Where Knative's config maps are."""
@@ -34,11 +36,13 @@ KNATIVE_NAMESPACE = "knative-serving"
 class Sorted(NamedTuple):
     """The objects of a dump by what they are for.
 
-    `specs` are compiled, `platform` describes the cluster, `made` is what KServe made, by identity.
+    `specs` are compiled, `platform` describes the cluster, `made` is what KServe made, by identity. `others` describe
+    the cluster where specs name them.
     """
 
     specs: Mapping[ObjectRef, Document]
     platform: Mapping[ObjectRef, Document]
+    others: Mapping[ObjectRef, Document]
     made: Mapping[ObjectRef, Document]
 
 
@@ -47,6 +51,7 @@ def sort(documents: Iterable[tuple[ObjectRef, Document]], builtin: Iterable[Json
     shipped = [spec_of(value) for value in builtin if value.get("kind") in CATALOG]
     specs: dict[ObjectRef, Document] = {}
     platform: dict[ObjectRef, Document] = {}
+    others: dict[ObjectRef, Document] = {}
     made: dict[ObjectRef, Document] = {}
     for ref, document in documents:
         if is_made_by_kserve(document.value):
@@ -55,7 +60,9 @@ def sort(documents: Iterable[tuple[ObjectRef, Document]], builtin: Iterable[Json
             specs[ref] = document
         elif is_platform(ref) and spec_of(document.value) not in shipped:
             platform[ref] = document
-    return Sorted(specs, platform, made)
+        elif ref.kind in NAMED:
+            others[ref] = document
+    return Sorted(specs, platform, others, made)
 
 
 def is_platform(ref: ObjectRef) -> bool:
