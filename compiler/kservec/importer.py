@@ -13,6 +13,7 @@ from kservec.documents.entries import Rank, entries_of, ref_of
 from kservec.emit import dump
 from kservec.importing.cleaning import cleaned, last_applied
 from kservec.importing.facts import facts_of
+from kservec.importing.fitness import Shown, misfits
 from kservec.importing.handover import hand_over
 from kservec.importing.recipe import recipe
 from kservec.importing.referred import names_in, referred_to, words_in
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.paths import Json
     from kservec.core.text.source import Document
+    from kservec.frontend import Front
     from kservec.importing.handover import HandOver
     from kservec.importing.sorting import Sorted
 
@@ -65,6 +67,16 @@ def facts_in(files: Sequence[File]) -> tuple[Json, tuple[Diagnostic, ...]]:
     documents, found = parsed(files, Limits())
     values = [document.value for document in documents]
     return facts_of(values, cluster_of(documents), packaged_schemas().kinds()), tuple(found)
+
+
+def fitness_findings(front: Front, objects: Iterable[ObjectRef], files: Sequence[File]) -> tuple[Diagnostic, ...]:
+    """What no longer fits between what is declared or rendered, and what kubectl printed of the cluster."""
+    documents, found = parsed(files, Limits())
+    cluster = cluster_of(documents)
+    facts = facts_of([document.value for document in documents], cluster, packaged_schemas().kinds())
+    kinds = frozenset(str(document.value.get("kind")) for document in documents)
+    shown = Shown(facts, cluster, kinds)
+    return (*found, *misfits(front.env.cluster, front.env.platform, objects, shown))
 
 
 def import_dump(files: Sequence[File]) -> Imported:

@@ -169,3 +169,38 @@ def test_facts_are_printed(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("a: [\n")
     assert kservec(tmp_path, "import", "--facts", "broken.yaml").status == 1
     assert kservec(tmp_path, "import", "broken.yaml").status == 2
+
+
+CLUSTER = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Cluster
+kubernetesVersion: "1.33"
+secrets: [{name: models, namespace: payments, keys: [AWS_ACCESS_KEY_ID, lost]}]
+serviceAccounts: [{name: gone, namespace: payments}]
+knative: {features: {kubernetes.podspec-init-containers: enabled}}
+"""
+
+
+def test_lint_says_what_no_longer_fits(tmp_path: Path) -> None:
+    """Declared facts are compared with a dump: the version, kinds, keys of Secrets, accounts, settings."""
+    (tmp_path / "cluster.yaml").write_text(CLUSTER)
+    (tmp_path / "fraud.yaml").write_text(SERVICE)
+    features = {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "config-features", "namespace": "knative-serving"},
+        "data": {"kubernetes.podspec-init-containers": "disabled"},
+    }  # fmt: skip
+    served = {"kind": "APIResourceList", "groupVersion": "keda.sh/v1alpha1", "resources": [{"kind": "ScaledObject"}]}
+    (tmp_path / "dump.json").write_bytes(dump_of([SECRET, ACCOUNT, features], []).content)
+    (tmp_path / "served.json").write_text(json.dumps({**served, "apiVersion": "v1"}))
+    (tmp_path / "version.json").write_text(json.dumps({"serverVersion": {"gitVersion": "v1.34.2"}}))
+    facts = [word for name in ("dump", "served", "version") for word in ("--facts", f"{name}.json")]
+    ran = kservec(tmp_path, "lint", "fraud.yaml", "--platform", "cluster.yaml", *facts)
+    assert ran.status == 0, ran.err
+    for said in (
+        "the cluster runs Kubernetes 1.34.2, and 1.33 is compiled for",
+        "Secret payments/models has no lost in the cluster",
+        "the cluster has no ServiceAccount payments/gone, which is declared",
+        "kubernetes.podspec-init-containers of Knative's config-features is disabled in the cluster; enabled is declared",
+    ):
+        assert f"warning[cluster/unfit]: {said}" in ran.err
+    assert kservec(tmp_path, "lint", "fraud.yaml", "--platform", "cluster.yaml").err.count("cluster/unfit") == 0
