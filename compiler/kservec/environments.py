@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kservec.api import Target, compile_files
 from kservec.core.additions import Additions
-from kservec.core.diagnostics import has_errors
+from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
 from kservec.gitops.layout import planned_file, planned_tree, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.io.workspace import Workspace, platform_files, source_files
+from kservec.project.gitops import gitops_span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.diagnostics import ObjectRef
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
     from kservec.project.settings import Settings
@@ -64,7 +65,23 @@ class Rendering:
 
 Stage: TypeAlias = "Callable[[Rendering, Workspace], Rendering]"
 
-STAGES: tuple[Stage, ...] = ()
+
+def deliver(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """Make a tree ready for Argo CD or Flux, if the project names one of them."""
+    if rendering.settings.gitops.tool == "none":
+        return rendering
+    from kservec.gitops.delivery import delivered  # noqa: PLC0415 - most projects have one of the tools, but not all
+
+    objects, remarks = delivered(rendering.objects, rendering.settings)
+    document, name = workspace.project.document, rendering.settings.name
+    found = (
+        Diagnostic(code=r.code, message=r.message, span=gitops_span(document, name, *r.setting), help=r.remedy)
+        for r in remarks
+    )
+    return evolve(rendering, objects=objects, diagnostics=(*rendering.diagnostics, *found))
+
+
+STAGES: tuple[Stage, ...] = (deliver,)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.records import record
+from kservec.project.gitops import PLACE, GitOpsSettings, gitops_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,17 +20,6 @@ T = TypeVar("T")
 
 ALONE = "default"
 """The name of the environment of a project that lists none."""
-PLACE = "{env}"
-
-
-@record
-class GitOpsSettings:
-    """The objects for Argo CD or Flux. `tool` is argocd, flux, both or none; `shard` namespace, environment or unit."""
-
-    tool: str = "none"
-    repo_url: str = ""
-    revision: str = "main"
-    shard: str = "namespace"
 
 
 @record
@@ -84,18 +74,7 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         names_revisions=revisions == "hash",
         image_rewrites={**project.images.rewrite, **own.images.rewrite},
         pod_security=first(own.security.pod_security, project.security.pod_security, default="restricted"),
-        gitops=gitops_of(project, own),
-    )
-
-
-def gitops_of(project: Project, own: Environment) -> GitOpsSettings:
-    """The settings for Argo CD and Flux of one environment."""
-    mine, theirs = own.gitops, project.gitops
-    return GitOpsSettings(
-        tool=first(mine.tool, theirs.tool, default="none"),
-        repo_url=first(mine.repo_url, theirs.repo_url, default=""),
-        revision=first(mine.revision, theirs.revision, default="main"),
-        shard=first(mine.shard, theirs.shard, default="namespace"),
+        gitops=gitops_of(project.gitops, own.gitops, name, project.layout),
     )
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
+from kservec.spec.gitops import GitOps
 
 Path = Annotated[str, Field(min_length=1)]
 """A path below the folder of the project file, with slashes."""
@@ -34,15 +35,6 @@ class Security(Part):
     """The level of the Pod Security Standards that kservec writes settings for where a spec leaves them out."""
 
     pod_security: Literal["restricted", "baseline", "privileged"] | None = None
-
-
-class GitOps(Part):
-    """The objects for Argo CD or Flux: whether there are any, and what they refer to."""
-
-    tool: Literal["argocd", "flux", "both", "none"] | None = None
-    repo_url: str | None = Field(default=None, alias="repoURL")
-    revision: str | None = None
-    shard: Literal["namespace", "environment", "unit"] | None = None
 
 
 class Options(Part):
