@@ -19,7 +19,7 @@ from kservec.io.workspace import Workspace, platform_files, source_files
 from kservec.project.gitops import gitops_span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from kservec.core.diagnostics import ObjectRef
@@ -118,6 +118,20 @@ def render(
     for stage in STAGES:
         rendering = stage(rendering, workspace) if rendering.ok else rendering
     return rendering
+
+
+def together(workspace: Workspace, renderings: Sequence[Rendering]) -> list[Rendering]:
+    """Environments with what is wrong with them side by side: objects that two of them would both apply."""
+    if len(renderings) < 2:
+        return list(renderings)
+    from kservec.gitops.twins import Tree, cluster_of, twin_findings  # noqa: PLC0415 - not for a single environment
+
+    trees = [Tree(r.settings.name, cluster_of(r.settings.gitops), r.objects) for r in renderings]
+    found = list(twin_findings(trees, workspace.project.document))
+    return [
+        evolve(r, diagnostics=(*r.diagnostics, *(d for name, d in found if name == r.settings.name)))
+        for r in renderings
+    ]
 
 
 def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Target:

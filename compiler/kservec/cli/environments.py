@@ -145,12 +145,13 @@ def rendered(selection: Selection, limits: Limits | None = None) -> list[Renderi
     Raises:
         click.UsageError: a path of the project does not exist or cannot be read.
     """
-    from kservec.environments import render  # noqa: PLC0415 - as above
+    from kservec.environments import render, together  # noqa: PLC0415 - as above
 
     assert selection.workspace is not None
     try:
         with few_collections():
-            return [render(selection.workspace, name, limits=limits, each=Progress()) for name in selection.names]
+            made = [render(selection.workspace, name, limits=limits, each=Progress()) for name in selection.names]
+            return together(selection.workspace, made)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 

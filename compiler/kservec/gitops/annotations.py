@@ -44,7 +44,7 @@ def annotated(text: str, added: Mapping[str, str]) -> str:
 def entries_in(block: str) -> dict[str, str]:
     """The entries of a map that is indented by four: the lines of each by its key."""
     found = list(_key(block))
-    ends = [match.start() for match in found[1:]] + [len(block)]
+    ends = [match.start() for match in found[1:]] + [len(block)] * bool(found)
     return {bare(match["key"]): block[match.start() : end] for match, end in zip(found, ends, strict=True)}
 
 

@@ -65,7 +65,7 @@ def application_spec(settings: Settings, path: str, namespace: str, project: str
         "project": project,
         "source": source(settings, path),
         "destination": destination(settings, namespace),
-        "syncPolicy": sync_policy(settings),
+        "syncPolicy": sync_policy(settings, makes_namespace=bool(namespace)),
     }
 
 
@@ -81,13 +81,17 @@ def destination(settings: Settings, namespace: str) -> Json:
     return {**cluster, "namespace": namespace} if namespace else cluster
 
 
-def sync_policy(settings: Settings) -> Json:
-    """How an Application is synced."""
+def sync_policy(settings: Settings, *, makes_namespace: bool) -> Json:
+    """How an Application is synced; `makes_namespace`: whether it has one that could be made."""
     gitops, argocd = settings.gitops, settings.gitops.argocd
-    options = [*argocd.sync_options, *(["CreateNamespace=true"] if argocd.create_namespace else [])]
-    automated = {"automated": {"prune": gitops.prune, "selfHeal": True}} if argocd.automated else {}
-    labels = {"managedNamespaceMetadata": {"labels": dict(argocd.namespace_labels)}} if argocd.namespace_labels else {}
-    return {**automated, "syncOptions": options, "retry": RETRY, **labels}
+    policy: Json = {"syncOptions": list(argocd.sync_options), "retry": RETRY}
+    if argocd.automated:
+        policy["automated"] = {"prune": gitops.prune, "selfHeal": True}
+    if argocd.create_namespace and makes_namespace:
+        policy["syncOptions"].append("CreateNamespace=true")
+        if argocd.namespace_labels:
+            policy["managedNamespaceMetadata"] = {"labels": dict(argocd.namespace_labels)}
+    return policy
 
 
 def project_of(settings: Settings, namespace: str) -> str:
@@ -144,7 +148,7 @@ def application_sets(settings: Settings) -> Iterator[Json]:
 def application_set(settings: Settings, name: str, project: str, directories: Sequence[Json]) -> Json:
     """An ApplicationSet that makes an Application for each folder that it finds, named as the shards are."""
     gitops = settings.gitops
-    depth = len([part for part in base_of(settings).split("/") if part])
+    depth = len(base_of(settings))
     fetched = {"repoURL": gitops.repo_url, "revision": gitops.revision, "directories": list(directories)}
     spec = application_spec(settings, "{{ .path.path }}", namespace_template(depth), project)
     kept = {} if gitops.prune else {"syncPolicy": {"preserveResourcesOnDeletion": True}}

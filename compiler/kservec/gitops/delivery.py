@@ -17,6 +17,7 @@ from kservec.gitops.rendered import GITOPS_FOLDER, Rendered
 from kservec.gitops.shards import is_for_tools, shards_of
 from kservec.gitops.substitution import is_mixed, substitution
 from kservec.gitops.waves import CLAIM, claimed, wave_annotation
+from kservec.project.gitops import SETTING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,7 +74,7 @@ def delivered(objects: Sequence[Rendered], settings: Settings) -> Delivery:
     noted = tuple(with_notes(o, settings, mounted) for o in objects)
     shards = shards_of(noted, settings)
     added = tuple(tool_objects(noted, settings, shards))
-    remarks = (*large_shards(shards, settings), *mixed(objects, settings))
+    remarks = (*large_shards(shards, settings), *mixed(objects, settings), *made_twice(objects, settings))
     return Delivery((*noted, *added), remarks)
 
 
@@ -132,6 +133,14 @@ def large_shards(shards: Sequence[Shard], settings: Settings) -> Iterator[Remark
             message = f"{shard.name} has {shard.objects:,} objects, more than {MOST_OBJECTS:,}; kustomize gets slow"
             remedy = "" if settings.gitops.shard == "unit" else f"set shard: {finer}"
             yield Remark(("shard",), LARGE_SHARD, message, remedy)
+
+
+def made_twice(objects: Sequence[Rendered], settings: Settings) -> Iterator[Remark]:
+    """Errors about namespaces that are in the tree, and that Argo CD is to make as well."""
+    if settings.gitops.for_argocd and settings.gitops.argocd.create_namespace:
+        for name in (o.ref.name for o in objects if o.ref.kind == "Namespace"):
+            message = f"the tree holds the Namespace {name}, and createNamespace has Argo CD make it, too"
+            yield Remark(("argocd", "createNamespace"), SETTING, message, "leave createNamespace out")
 
 
 def mixed(objects: Sequence[Rendered], settings: Settings) -> Iterator[Remark]:

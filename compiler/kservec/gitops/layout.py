@@ -40,7 +40,7 @@ def planned_file(objects: Sequence[Rendered]) -> dict[str, bytes]:
     apart = {o.path: o for o in objects if o.place.split("/")[0] == GITOPS_FOLDER}
     content = stream(o for o in objects if o.path not in apart).encode()
     contents = {SINGLE: content, **{path: o.text.encode() for path, o in apart.items()}}
-    kustomizations = folder_kustomizations([SINGLE])
+    kustomizations = folder_kustomizations(contents)
     owners = {path: o.possessor for path, o in apart.items()}
     entries = {path: Entry(digest(content), owners.get(path, "")) for path, content in contents.items()}
     index = index_text({**entries, **dict.fromkeys(kustomizations, Entry())})

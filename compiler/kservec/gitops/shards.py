@@ -54,13 +54,11 @@ def is_for_tools(rendered: Rendered) -> bool:
     return rendered.place.split("/")[0] == GITOPS_FOLDER
 
 
-def base_of(settings: Settings) -> str:
-    """The folder of the tree in what is fetched: below the root of the repository; nothing in an artifact."""
-    if settings.gitops.is_artifact:
-        return ""
-    return "/".join(part for part in (settings.gitops.path, settings.output.strip("/")) if part not in ("", "."))
+def base_of(settings: Settings) -> tuple[str, ...]:
+    """The steps of the tree's folder in what is fetched."""
+    return tuple(step for step in settings.gitops.path.split("/") if step not in ("", "."))
 
 
 def folder_of(settings: Settings, *steps: str) -> str:
     """A folder of the tree in what is fetched; a point for its root."""
-    return "/".join(part for part in (base_of(settings), *steps) if part) or "."
+    return "/".join((*base_of(settings), *steps)) or "."

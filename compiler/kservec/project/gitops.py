@@ -83,7 +83,7 @@ class GitOpsSettings:
     tool: str = "none"
     repo_url: str = ""
     revision: str = "main"
-    path: str = ""
+    path: str = "."
     shard: str = NAMESPACE
     cluster: str = ""
     prune: bool = True
@@ -124,15 +124,17 @@ def laid_over(theirs: P, mine: P) -> P:
     return theirs.model_copy(update=changes)
 
 
-def gitops_of(theirs: GitOps, mine: GitOps, environment: str, layout: str) -> GitOpsSettings:
-    """The settings of one environment; `layout` is that of its tree."""
+def gitops_of(theirs: GitOps, mine: GitOps, environment: str, tree: tuple[str, str]) -> GitOpsSettings:
+    """The settings of one environment; `tree` is the folder and the layout of its tree."""
     given = laid_over(theirs, mine)
+    output, layout = tree
     shard = given.shard or (ENVIRONMENT if layout == "single" else NAMESPACE)
+    path = given.path or ("." if (given.repo_url or "").startswith(OCI) else output)
     return GitOpsSettings(
         tool=given.tool or "none",
         repo_url=given.repo_url or "",
         revision=(given.revision or "main").replace(PLACE, environment),
-        path=(given.path or "").strip("/"),
+        path=path.replace(PLACE, environment),
         shard=shard,
         cluster=(given.cluster or "").replace(PLACE, environment),
         prune=or_else(given.prune, default=True),
@@ -201,7 +203,7 @@ def contradictions(settings: Settings) -> Iterator[tuple[Path, str, str]]:
     if gitops.tool == "none":
         return
     if leads_out(gitops.path):
-        yield ("path",), f"{gitops.path} leads out of the repository", "name the folder of kservec.yaml below its root"
+        yield ("path",), f"{gitops.path} leads out of the repository", "name the folder of the tree below its root"
     sourced = gitops.for_flux and not gitops.for_argocd and gitops.flux.source
     if not gitops.repo_url and not sourced:
         yield (), "gitops names no repository", "add repoURL, the repository that the rendered tree is committed to"
@@ -231,6 +233,9 @@ def contradictions_of_argocd(gitops: GitOpsSettings) -> Iterator[tuple[Path, str
     if argocd.namespace_labels and not argocd.create_namespace:
         message = "namespaceLabels are for namespaces that Argo CD makes"
         yield ("argocd", "namespaceLabels"), message, "add createNamespace: true"
+    if argocd.namespace_labels and gitops.shard == UNIT:
+        message = "several Applications would label one namespace, each as its own"
+        yield ("argocd", "namespaceLabels"), message, "shard by namespace, or include Namespaces"
     if argocd.projects and whole:
         yield ("argocd", "projects"), "one Application has one AppProject", "shard by namespace or unit"
     spaces = [space for several in argocd.projects.values() for space in several]

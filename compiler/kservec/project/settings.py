@@ -58,11 +58,12 @@ def environments_of(project: Project) -> dict[str, Settings]:
 
 def settings_of(project: Project, name: str, own: Environment) -> Settings:
     """The settings of one environment."""
+    output = (own.output or project.output).replace(PLACE, name)
     revisions = first(own.knative.revision_names, project.knative.revision_names, default="hash")
     return Settings(
         name=name,
         sources=tuple(project.sources),
-        output=(own.output or project.output).replace(PLACE, name),
+        output=output,
         overlay=own.overlay or "",
         patches=own.patches or "",
         layout=project.layout,
@@ -74,7 +75,7 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         names_revisions=revisions == "hash",
         image_rewrites={**project.images.rewrite, **own.images.rewrite},
         pod_security=first(own.security.pod_security, project.security.pod_security, default="restricted"),
-        gitops=gitops_of(project.gitops, own.gitops, name, project.layout),
+        gitops=gitops_of(project.gitops, own.gitops, name, (output, project.layout)),
     )
 
 

@@ -76,7 +76,8 @@ class GitOps(Part):
 
     `repoURL` is the repository that holds the rendered tree, or an OCI repository (oci://...) with one artifact an
     environment; `revision` its branch, tag or commit, or the artifact's tag or digest. `path` is the folder of
-    kservec.yaml in the repository. `shard` is what one Application or Kustomization holds. `cluster` names the cluster:
+    the tree in there: the environment's `output` unless this says otherwise, the root of an artifact. `{env}` in both
+    is the environment. `shard` is what one Application or Kustomization holds. `cluster` names the cluster:
     environments on the same one must not share objects. `prune`: objects that are no longer rendered are removed, but
     those of the kinds in `protect` only after somebody has agreed.
     """
@@ -84,7 +85,7 @@ class GitOps(Part):
     tool: Literal["argocd", "flux", "both", "none"] | None = None
     repo_url: Named | None = Field(default=None, alias="repoURL")
     revision: Named | None = None
-    path: str | None = None
+    path: Named | None = None
     shard: Literal["namespace", "environment", "unit"] | None = None
     cluster: Named | None = None
     prune: bool | None = None
