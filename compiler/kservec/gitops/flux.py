@@ -19,6 +19,7 @@ SOURCE_VERSION = "source.toolkit.fluxcd.io/v1"
 KUSTOMIZE_VERSION = "kustomize.toolkit.fluxcd.io/v1"
 ROOT = "gitops"
 ROOT_TIMEOUT = "5m"
+SOURCE_TIMEOUT = "60s"
 _is_commit = re.compile(r"[0-9a-f]{40}").fullmatch
 
 
@@ -48,7 +49,14 @@ def source(settings: Settings) -> Json:
     """The GitRepository or OCIRepository that holds the tree."""
     gitops, flux = settings.gitops, settings.gitops.flux
     kind = source_kind(settings)
-    spec: Json = {"interval": flux.interval, "url": gitops.repo_url, "ref": reference(gitops.revision, kind)}
+    spec: Json = {
+        "interval": flux.interval,
+        "timeout": SOURCE_TIMEOUT,
+        "url": gitops.repo_url,
+        "ref": reference(gitops.revision, kind),
+    }
+    if gitops.is_artifact:
+        spec["provider"] = "generic"
     if flux.secret:
         spec["secretRef"] = {"name": flux.secret}
     if flux.signers:
@@ -107,8 +115,12 @@ def fetched(settings: Settings, folder: str) -> Json:
 
 def applied(settings: Settings, name: str, spec: Json) -> Json:
     """A Kustomization of Flux."""
-    metadata = {"name": name, "namespace": settings.gitops.flux.namespace}
-    return {"apiVersion": KUSTOMIZE_VERSION, "kind": "Kustomization", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": KUSTOMIZE_VERSION,
+        "kind": "Kustomization",
+        "metadata": {"name": name, "namespace": settings.gitops.flux.namespace},
+        "spec": {**spec, "force": False},
+    }
 
 
 def flux_root(settings: Settings) -> Json:
