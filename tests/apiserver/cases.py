@@ -32,13 +32,13 @@ MAX_BYTES = 16 << 20
 
 
 def golden_cases() -> list[Path]:
-    """The golden cases that have output, by name."""
-    return sorted({path.parent for path in (ROOT / "golden").glob("*/expect")})
+    """The trees of the golden cases, by name: one a case, or one for each environment of a project."""
+    return sorted({path.parent for path in (ROOT / "golden").glob("*/expect/**/kservec.index.json")})
 
 
 def golden_manifests(case: Path) -> list[Object]:
-    """The manifests of a golden case's committed output."""
-    texts = (path.read_text() for path in sorted((case / "expect").rglob("*.yaml")) if "_gitops" not in path.parts)
+    """The manifests of a golden tree, without those that Argo CD or Flux itself reads."""
+    texts = (path.read_text() for path in sorted(case.rglob("*.yaml")) if "_gitops" not in path.parts)
     return [m for text in texts for m in parsed(text) if m["apiVersion"] not in NOT_FOR_THE_CLUSTER]
 
 
@@ -72,6 +72,12 @@ def parsed(text: str) -> Iterator[Object]:
 def case_name(folder: Path) -> str:
     """How a test is called after a case."""
     return f"{folder.parent.name}/{folder.name}"
+
+
+def tree_name(tree: Path) -> str:
+    """How a test is called after a golden tree."""
+    case, _, *environment = tree.relative_to(ROOT / "golden").parts
+    return "/".join((case, *environment))
 
 
 def slugs(compilation: Compilation) -> Iterable[str]:

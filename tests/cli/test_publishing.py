@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kservec.project.reading import read_project
+
 from .running import ROOT, SERVICE, environment, kservec, tree
 
 PROJECT = """\
@@ -215,3 +217,62 @@ def test_the_image_of_the_plugin_is_pinned_and_runs_as_argo_cd() -> None:
     assert ["runtimes/images/cmp/plugin.yaml", "/home/argocd/cmp-server/config/plugin.yaml"] in copied
     pins = (PLUGIN / "requirements.txt").read_text().splitlines()
     assert all(re.fullmatch(r"[a-z-]+==[\d.]+", pin) for pin in pins if not pin.startswith("#"))
+
+
+def recipe(page: str, first: str) -> str:
+    """The shell script of a page that begins with a line."""
+    blocks = re.findall(r"(?s)```sh\n(.*?)```", (ROOT / "docs" / page).read_text())
+    (found,) = (block for block in blocks if block.startswith(f"{first}\n"))
+    return str(found)
+
+
+def hydrate(repo: Path, name: str) -> None:
+    """Run the recipe for hydrated branches."""
+    path = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
+    alone = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+    who = {f"GIT_{role}_{what}": "jo@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    script = recipe("gitops-argocd.md", "# hydrate")
+    subprocess.run(  # noqa: S603 - the recipe itself
+        ["/bin/sh", "-c", script], cwd=repo, env=environment(PATH=path, ENVIRONMENT=name, **alone, **who), check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def test_the_recipe_for_hydrated_branches(repo: Path) -> None:
+    """A branch for an environment with its tree and the commit; without a change in it only the note moves on."""
+    origin = repo.parent / "origin.git"
+    git(repo.parent, "init", "-q", "--bare", str(origin))
+    git(repo, "remote", "add", "origin", str(origin))
+    hydrate(repo, "prod")
+    first = git(origin, "rev-parse", "environment/prod-next")
+    names = git(origin, "ls-tree", "-r", "--name-only", first).splitlines()
+    assert {"hydrator.metadata", "kustomization.yaml", "payments/fraud/deployment-fraud-predictor.yaml"} <= set(names)
+    assert not [name for name in names if name.startswith(("services", "kservec.yaml", "rendered"))]
+    assert json.loads(git(origin, "show", f"{first}:hydrator.metadata"))["drySha"] == git(repo, "rev-parse", "HEAD")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Nothing for models")
+    hydrate(repo, "prod")
+    assert git(origin, "rev-parse", "environment/prod-next") == first
+    note = json.loads(git(origin, "notes", "--ref=hydrator.metadata", "show", first))
+    assert note == {"drySha": git(repo, "rev-parse", "HEAD")}
+    (repo / "services" / "fraud.yaml").write_text(SERVICE.replace("v7", "v8"))
+    git(repo, "commit", "-q", "-a", "-m", "Fraud v8")
+    hydrate(repo, "prod")
+    second = git(origin, "rev-parse", "environment/prod-next")
+    assert git(origin, "rev-parse", f"{second}^") == first
+    assert git(repo, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("page", ["gitops-argocd.md", "gitops-flux.md"])
+def test_the_projects_of_a_page_can_be_used(page: str) -> None:
+    """What the pages show of kservec.yaml is accepted as it stands, once it says where the specs are."""
+    blocks = re.findall(r"(?s)```yaml\n(.*?)```", (ROOT / "docs" / page).read_text())
+    shown = [block for block in blocks if re.search(r"(?m)^gitops:", block)]
+    assert shown
+    start = "apiVersion: kservec.dev/v1alpha1\nkind: Project\nsources: [services]\n"
+    for block in shown:
+        text = block if "kind: Project" in block else start + block
+        if "repoURL" not in text:
+            text = text.replace("gitops:\n", "gitops:\n  tool: argocd\n  repoURL: https://git.example.com/ml.git\n")
+        project, found = read_project(text.encode(), "kservec.yaml")
+        assert project is not None, found
+        assert project.environments

@@ -33,16 +33,15 @@ def flux_objects(settings: Settings, shards: Sequence[Shard], pending: Collectio
     """
     if not settings.gitops.flux.source:
         yield source(settings)
+    awaited = {shard.steps: shard.name for shard in shards if shard not in pending}
     for shard in shards:
-        before = [other.name for other in shards if other not in pending and comes_before(other, shard)]
-        yield kustomization(settings, shard, before)
+        yield kustomization(settings, shard, [awaited[steps] for steps in needed(shard) if steps in awaited])
 
 
-def comes_before(other: Shard, shard: Shard) -> bool:
-    """Whether a shard needs what is in another one: the volumes of the cluster, or what units of a namespace share."""
-    if other == shard or shard.steps == (CLUSTER_FOLDER,):
-        return False
-    return other.steps in ((CLUSTER_FOLDER,), (shard.namespace, SHARED_FOLDER))
+def needed(shard: Shard) -> tuple[tuple[str, ...], ...]:
+    """The shards that one needs: the one with the cluster's volumes, and the one that units of a namespace share."""
+    before = ((CLUSTER_FOLDER,), (shard.namespace, SHARED_FOLDER))
+    return before[: before.index(shard.steps)] if shard.steps in before else before
 
 
 def source(settings: Settings) -> Json:
