@@ -14,7 +14,6 @@ from kservec.cli.progress import Progress
 from kservec.core.records import fresh, record
 from kservec.core.spelling import closest
 from kservec.core.text.source import Limits
-from kservec.project.reading import PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,6 +82,8 @@ def opened() -> Workspace:
     selection = selected(())
     ctx = click.get_current_context()
     if selection is None:
+        from kservec.project.reading import PROJECT_FILE  # noqa: PLC0415 - as below
+
         raise click.UsageError(f"there is no {PROJECT_FILE} here or above; kservec init makes one", ctx)
     if selection.workspace is None:
         Findings(layout=TEXT, notes=False).show(selection.diagnostics, selection.sources)
@@ -133,6 +134,8 @@ def refuse_described() -> None:
     Raises:
         click.UsageError: there is one.
     """
+    from kservec.project.reading import PROJECT_FILE  # noqa: PLC0415 - as above
+
     ctx = click.get_current_context()
     for parameter, option in DESCRIBED.items():
         if ctx.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
