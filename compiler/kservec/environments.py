@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec.api import Target, compile_files
-from kservec.core.additions import Additions
 from kservec.core.diagnostics import has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
@@ -116,10 +115,5 @@ def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Targe
         absent=settings.absent,
         limits=limits,
         names_revisions=settings.names_revisions,
-        additions=additions_of(settings),
+        additions=settings.additions,
     )
-
-
-def additions_of(settings: Settings) -> Additions:
-    """What an environment wants of its objects beyond what KServe makes."""
-    return Additions(image_rewrites=settings.image_rewrites, pod_security=settings.pod_security)
