@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.pods.image_names import rewritten
 from kservec.core.pods.pod_sets import with_pods
-from kservec.core.registry import Delivery
+from kservec.core.registry import SchemeTrait
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Step
 
@@ -60,5 +60,5 @@ def downloads(pod: Tree, plugs: Plugs) -> Iterator[tuple[Path, str]]:
     for container in pod.value.get("initContainers") or ():
         for i, argument in enumerate(container.get("args") or ()):
             scheme = plugs.scheme(argument) if SEPARATOR in argument else None
-            if scheme is not None and scheme.delivery is Delivery.IMAGE:
+            if scheme is not None and SchemeTrait.IMAGES in scheme.traits:
                 yield ("initContainers", container["name"], "args", i), argument
