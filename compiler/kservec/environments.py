@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.api import Target, compile_files
+from kservec.api import Target, compile_files, parsed, shown_sources
+from kservec.compilation import in_order
 from kservec.core.diagnostics import has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
 from kservec.gitops.layout import planned_file, planned_tree, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
-from kservec.io.workspace import Workspace, platform_files, source_files
+from kservec.io.packaged import packaged_schemas
+from kservec.io.workspace import Workspace, include_files, platform_files, source_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +65,33 @@ class Rendering:
 
 Stage: TypeAlias = "Callable[[Rendering, Workspace], Rendering]"
 
-STAGES: tuple[Stage, ...] = ()
+
+def include(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """Render plain manifests as they are, beside what was compiled. Of those that are sources as well nothing was said.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    settings, limits = rendering.settings, Limits()
+    files = include_files(workspace, settings, limits.max_bytes)
+    if not files:
+        return rendering
+    from kservec.gitops.inclusion import SPOKEN_OF, included  # noqa: PLC0415 - most projects include nothing
+
+    documents, found = parsed(files, limits)
+    made = included(documents, rendering.objects, packaged_schemas(), settings.namespaces)
+    names = {file.name for file in files}
+    said = [d for d in rendering.diagnostics if d.code not in SPOKEN_OF or d.span is None or d.span.file not in names]
+    found += made.diagnostics
+    return evolve(
+        rendering,
+        objects=tuple(sorted((*rendering.objects, *made.objects), key=lambda rendered: rendered.ref)),
+        diagnostics=in_order((*said, *found)),
+        texts={**rendering.texts, **shown_sources(found, files)},
+    )
+
+
+STAGES: tuple[Stage, ...] = (include,)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
@@ -103,14 +131,17 @@ def render(
 
 
 def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Target:
-    """The cluster of an environment.
+    """The cluster of an environment, which will have what the environment includes.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
     """
     return evolve(
         Target(),
-        platform=platform_files(workspace, settings, limits.max_bytes),
+        platform=(
+            *include_files(workspace, settings, limits.max_bytes),
+            *platform_files(workspace, settings, limits.max_bytes),
+        ),
         catalog=settings.catalog,
         absent=settings.absent,
         limits=limits,
