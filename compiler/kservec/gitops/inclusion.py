@@ -100,7 +100,8 @@ def included(
         known[identity(ref)] = document.file
         led = retargeted(document, ref, objects, is_included=True) if ref.kind in KINDS else Retargeted(document.value)
         found += [*led.diagnostics, *server_fields(document, ref)]
-        made.append(Rendered(ref, dump(placed(led.value, ref)), ref, place=folder(ref)))
+        written = schemas.as_stored(placed(led.value, ref), ref.api_version, ref.kind)
+        made.append(Rendered(ref, dump(written), ref, place=folder(ref)))
     return Included(tuple(made), tuple(found))
 
 
