@@ -10,13 +10,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
 
 Path = Annotated[str, Field(min_length=1)]
 """A path below the folder of the project file, with slashes."""
+
+SHARE = "^(100|[0-9]{1,2})%$"
+is_share = re.compile(SHARE).fullmatch
 
 
 def amount(value: Json) -> int | str:
@@ -31,8 +34,13 @@ def amount(value: Json) -> int | str:
     raise ValueError("neither a whole number nor a share such as 50%")
 
 
-is_share = re.compile(r"(100|[0-9]{1,2})%").fullmatch
-Amount = Annotated[Any, AfterValidator(amount)]
+Amount = Annotated[
+    Any,
+    AfterValidator(amount),
+    WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]}
+    ),
+]
 """A number of pods, or a share of them."""
 
 
