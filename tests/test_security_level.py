@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kservec.core.paths import lookup
-from kservec.core.pods.security_level import Level, pod_security_level
+from kservec.core.pods.security_level import Level, pod_security_level, shortfalls, surely_restricted
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "pod_security.json").read_text(encoding="utf-8"))
 SAFE = {
@@ -25,6 +25,14 @@ def test_pods_pass_what_the_admission_of_kubernetes_lets_through() -> None:
     judged = [pod_security_level(row["pod"], row.get("annotations")).level for row in VECTORS]
     assert judged == [row["level"] for row in VECTORS]
     assert set(judged) == set(Level)
+
+
+def test_the_short_way_lets_nothing_else_through() -> None:
+    """The schema of plain pods takes some of those that pass the strictest level, and no others."""
+    plain = [row for row in VECTORS if surely_restricted()(row["pod"])]
+    assert plain
+    assert {row["level"] for row in plain if not row.get("annotations")} == {Level.RESTRICTED}
+    assert [row["pod"] for row in plain if list(shortfalls(row["pod"], {}))] == []
 
 
 @pytest.mark.parametrize(
