@@ -88,7 +88,8 @@ def compile_documents(
             if not is_broken:
                 found += output.add(step.unit, env)
         each(total - len(waiting), total)
-    ordered = in_order(d for d in (*found, *output.declared(context, schemas)) if not broken.explains(d))
+    said = (*output.declared(context, schemas), *misled(context, output, schemas))
+    ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
         return Result(diagnostics=ordered)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
@@ -109,6 +110,19 @@ def steps_of(front: Front) -> Iterator[Step]:
         if index is not None:
             index.add(step.unit, env, is_broken=has_errors(step.diagnostics))
         yield step
+
+
+def misled(context: Sequence[Document], output: Output, schemas: Schemas) -> Iterator[Diagnostic]:
+    """Warnings about documents of the input that refer to what is compiled, and so will not be there."""
+    if not context:
+        return
+    from kservec.gitops.retargeting import KINDS, retargeted  # noqa: PLC0415 - most runs have no such documents
+
+    objects = tuple(output.objects.values())
+    for document in context:
+        ref = ref_of(document, schemas)
+        if ref.kind in KINDS:
+            yield from retargeted(document, ref, objects, is_included=False).diagnostics
 
 
 def index_of(front: Front) -> Index | None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.api import Target, compile_files
-from kservec.core.additions import Additions
+from kservec.api import Target, compile_files, parsed, shown_sources
+from kservec.compilation import in_order
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
 from kservec.gitops.layout import planned_file, planned_tree, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
-from kservec.io.workspace import Workspace, platform_files, source_files
+from kservec.io.packaged import packaged_schemas
+from kservec.io.workspace import Workspace, include_files, platform_files, source_files
 from kservec.project.gitops import gitops_span
 
 if TYPE_CHECKING:
@@ -81,7 +82,32 @@ def deliver(rendering: Rendering, workspace: Workspace) -> Rendering:
     return evolve(rendering, objects=objects, diagnostics=(*rendering.diagnostics, *found))
 
 
-STAGES: tuple[Stage, ...] = (deliver,)
+def include(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """Render plain manifests as they are, beside what was compiled. Of those that are sources as well nothing was said.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    settings, limits = rendering.settings, Limits()
+    files = include_files(workspace, settings, limits.max_bytes)
+    if not files:
+        return rendering
+    from kservec.gitops.inclusion import SPOKEN_OF, included  # noqa: PLC0415 - most projects include nothing
+
+    documents, found = parsed(files, limits)
+    made = included(documents, rendering.objects, packaged_schemas(), settings.namespaces)
+    names = {file.name for file in files}
+    said = [d for d in rendering.diagnostics if d.code not in SPOKEN_OF or d.span is None or d.span.file not in names]
+    found += made.diagnostics
+    return evolve(
+        rendering,
+        objects=tuple(sorted((*rendering.objects, *made.objects), key=lambda rendered: rendered.ref)),
+        diagnostics=in_order((*said, *found)),
+        texts={**rendering.texts, **shown_sources(found, files)},
+    )
+
+
+STAGES: tuple[Stage, ...] = (include, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
@@ -135,22 +161,20 @@ def together(workspace: Workspace, renderings: Sequence[Rendering]) -> list[Rend
 
 
 def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Target:
-    """The cluster of an environment.
+    """The cluster of an environment, which will have what the environment includes.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
     """
     return evolve(
         Target(),
-        platform=platform_files(workspace, settings, limits.max_bytes),
+        platform=(
+            *include_files(workspace, settings, limits.max_bytes),
+            *platform_files(workspace, settings, limits.max_bytes),
+        ),
         catalog=settings.catalog,
         absent=settings.absent,
         limits=limits,
         names_revisions=settings.names_revisions,
-        additions=additions_of(settings),
+        additions=settings.additions,
     )
-
-
-def additions_of(settings: Settings) -> Additions:
-    """What an environment wants of its objects beyond what KServe makes."""
-    return Additions(image_rewrites=settings.image_rewrites, pod_security=settings.pod_security)

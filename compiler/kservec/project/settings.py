@@ -6,17 +6,17 @@ of everything else the environment's own value counts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from kservec.core.records import record
+from kservec.project.additions import additions_of, first
 from kservec.project.gitops import PLACE, GitOpsSettings, gitops_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kservec.core.additions import Additions
     from kservec.spec.project import Environment, Project
-
-T = TypeVar("T")
 
 ALONE = "default"
 """The name of the environment of a project that lists none."""
@@ -28,7 +28,7 @@ class Settings:
 
     `sources` and `overlay`: what is compiled; an overlay stands for the sources. `platform`: what describes the
     cluster, later ones override. `include`: manifests that are rendered as they are. `namespaces`: those that objects
-    may be in, any if empty. `image_rewrites`: beginnings of image names and what stands there instead.
+    may be in, any if empty. `additions`: what is wanted of objects beyond what KServe makes.
     """
 
     name: str
@@ -43,9 +43,18 @@ class Settings:
     include: Sequence[str] = ()
     namespaces: Sequence[str] = ()
     names_revisions: bool = True
-    image_rewrites: Mapping[str, str]
-    pod_security: str = "restricted"
+    additions: Additions
     gitops: GitOpsSettings
+
+    @property
+    def image_rewrites(self) -> Mapping[str, str]:
+        """Beginnings of image names and what stands there instead."""
+        return self.additions.image_rewrites
+
+    @property
+    def pod_security(self) -> str:
+        """The level of the Pod Security Standards that is written where a spec says nothing."""
+        return self.additions.pod_security
 
 
 def environments_of(project: Project) -> dict[str, Settings]:
@@ -73,12 +82,6 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         include=(*project.include, *own.include),
         namespaces=tuple(own.namespaces),
         names_revisions=revisions == "hash",
-        image_rewrites={**project.images.rewrite, **own.images.rewrite},
-        pod_security=first(own.security.pod_security, project.security.pod_security, default="restricted"),
+        additions=additions_of(project, own),
         gitops=gitops_of(project.gitops, own.gitops, name, (output, project.layout)),
     )
-
-
-def first(*values: T | None, default: T) -> T:
-    """The first value that was given."""
-    return next((value for value in values if value is not None), default)

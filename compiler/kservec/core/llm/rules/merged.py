@@ -88,7 +88,8 @@ def merged_subject(unit: Unit, spec: Tree, env: Env) -> Subject:
     value = {"metadata": unit.spec.json["metadata"], "spec": spec.value}
     labels = env.cluster.namespaces.get(unit.namespace) or NO_LABELS
 
-    return Subject(unit.ref, value, lambda path: place_of(unit, spec, path), env.platform, env.plugs, labels)
+    guarded = env.additions is not None and env.additions.network is not None
+    return Subject(unit.ref, value, lambda path: place_of(unit, spec, path), env.platform, env.plugs, labels, guarded)
 
 
 def place_of(unit: Unit, spec: Tree, path: Path) -> Place:

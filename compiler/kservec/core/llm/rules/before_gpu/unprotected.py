@@ -25,6 +25,7 @@ MESHES: Final = {
 }
 """Labels of a namespace, or of pods, with which a mesh speaks for them."""
 REVISION: Final = "istio.io/rev"
+HINT: Final = "add a NetworkPolicy for the pods of the service, or set networkPolicy in kservec.yaml"
 
 UNPROTECTED = Code(
     "llm/unprotected-traffic",
@@ -37,18 +38,16 @@ UNPROTECTED = Code(
 
 def check_unprotected(subject: Subject) -> Iterator[Diagnostic]:
     """Several nodes, and prefill beside decode."""
-    if is_meshed(subject.namespace_labels):
+    if subject.is_guarded or is_meshed(subject.namespace_labels):
         return
     several = [w for w in subject.workloads if w.is_multi_node and not is_meshed(pod_labels(w))]
     if several:
         message = f"the pods of {several[0].name} exchange data on ports that anybody in the cluster can reach"
         path = (*several[0].path, "worker")
-        yield subject.finding(UNPROTECTED, message, path, "add a NetworkPolicy for the pods of the service")
+        yield subject.finding(UNPROTECTED, message, path, HINT)
     elif subject.at("spec", PREFILL) is not None and not all(is_meshed(pod_labels(w)) for w in subject.workloads):
         message = "prefill and decode exchange the KV cache on ports that anybody in the cluster can reach"
-        yield subject.finding(
-            UNPROTECTED, message, ("spec", PREFILL), "add a NetworkPolicy for the pods of the service"
-        )
+        yield subject.finding(UNPROTECTED, message, ("spec", PREFILL), HINT)
 
 
 def is_meshed(labels: Mapping[str, str]) -> bool:
