@@ -110,6 +110,20 @@ def test_several_nodes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("flags", "more", "found"),
+    [
+        ("", {}, ["llm/kv-cache-not-used | spec.kvCacheOffloading"]),
+        (OFFLOADED, {}, []),
+        ("", {"args": ["--kv_transfer_config", "{}"]}, []),
+        ("", {"envFrom": [{"configMapRef": {"name": "a"}}]}, []),
+    ],
+)
+def test_space_for_a_cache_that_vllm_is_not_told_of(flags: str, more: Any, found: list[str]) -> None:
+    """A command of one's own must name a connector, unless more may be told than can be seen."""
+    assert slugs({"kvCacheOffloading": {"cpu": "1Gi"}, "template": pod(f"{SERVE} {flags}", **more)}) == found
+
+
+@pytest.mark.parametrize(
     ("parallelism", "flags", "fields"),
     [
         ({"tensor": 1}, "", []),
