@@ -10,6 +10,7 @@ KServe: pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import ceil
@@ -58,6 +59,10 @@ def _is_plain(value: Json, plain: set[int]) -> bool:
         return True
     plain.update(id(item) for item, is_plain in parts if is_plain and isinstance(item, dict | list))
     return False
+
+
+_is_open = re.compile(r"\{\{(?!.*\}\})", re.DOTALL).search
+_has_quote = re.compile(r'\{\{(?:(?!\}\}).)*"', re.DOTALL).search
 
 
 def filled(value: Json, data: Struct, plain: frozenset[int] = frozenset()) -> Filled:
@@ -150,8 +155,17 @@ class _Filling(NamedTuple):
         try:
             made = self.known[text] = _decoded(_as_json(text).render(self.data, OPTIONS))
         except TemplateError as error:
-            raise TemplateError(error.message, error.offset, at, unsupported=error.unsupported) from None
+            raise TemplateError(explained(text, error), error.offset, at, unsupported=error.unsupported) from None
         return made
+
+
+def explained(text: str, error: TemplateError) -> str:
+    """What is wrong with a text's template, in terms of the text and not of the JSON that it becomes."""
+    if _is_open(text):
+        return "an action is not closed by }}"
+    if error.message.startswith("unexpected '\\\\'") and _has_quote(text):
+        return "double quotes stand in an action, where KServe reads them with a backslash before; write `text` instead"
+    return error.message
 
 
 def _decoded(text: str) -> Json:

@@ -24,6 +24,7 @@ MADE = Origin(Layer.KSERVE_DEFAULT, "deployment")
 TEMPLATE: Path = ("spec", "template")
 DEADLINE = 600
 """Seconds without progress after which a Deployment counts as failed. Kubernetes: DeploymentSpec"""
+LONGEST = 2**31 - 1
 
 
 def selects(part: Part) -> bool:
@@ -58,7 +59,7 @@ def patience(pod: Json) -> dict[str, Json]:
     """How long a rollout may make no progress, where containers may take longer to start than it has by default."""
     probes = [container["startupProbe"] for container in pod["containers"] if container.get("startupProbe")]
     longest = max(map(starting, probes), default=0)
-    return {"progressDeadlineSeconds": longest + DEADLINE} if longest > DEADLINE else {}
+    return {"progressDeadlineSeconds": min(longest + DEADLINE, LONGEST)} if longest > DEADLINE else {}
 
 
 def starting(probe: Json) -> int:
