@@ -316,6 +316,7 @@ def test_large_models_have_time_to_start() -> None:
     assert probe["httpGet"] == {"path": "/health", "port": 8000, "scheme": "HTTP"}
     assert (probe["periodSeconds"], probe["failureThreshold"]) == (10, 360)
     assert patient["spec"]["progressDeadlineSeconds"] > 3600
+    assert "progressDeadlineSeconds" not in start(periodSeconds=5)["spec"]
     other = dig(start(exec={"command": ["true"]}), (*MAIN, "startupProbe"))
     assert "httpGet" not in other
     assert other["exec"] == {"command": ["true"]}

@@ -286,6 +286,23 @@ def test_traffic_between_pods(labels: Any, pods: Any, is_warned: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("selector", "is_warned"),
+    [
+        ({}, False),
+        ({"app.kubernetes.io/name": "chat", "kserve.io/component": "workload"}, False),
+        ({"team": "a"}, False),
+        ({"app.kubernetes.io/name": "other"}, True),
+        ({"app": "database"}, True),
+    ],
+)
+def test_a_network_policy_protects(selector: Any, is_warned: bool) -> None:
+    """One for the pods of the service is what the warning asks for."""
+    policy = {"metadata": {"name": "a", "namespace": "ml"}, "spec": {"podSelector": {"matchLabels": selector}}}
+    found = slugs({"worker": {}, "labels": {"team": "a"}}, network_policies=(policy,))
+    assert found == ["llm/unprotected-traffic | spec.worker"] * is_warned
+
+
+@pytest.mark.parametrize(
     ("image", "command", "more", "place"),
     [
         ("ghcr.io/llm-d/llm-d-cuda:v0.9.0", SERVE, {}, ""),

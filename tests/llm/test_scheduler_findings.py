@@ -57,6 +57,13 @@ def test_a_configuration_is_read_before_it_is_used(service: dict[str, Any], foun
     assert slugs(built(service)) == found
 
 
+def test_the_plugins_of_somebody_elses_image_are_not_judged() -> None:
+    """It may have more than those of llm-d; that nobody says its version is warned of."""
+    template = {"containers": [{"name": "main", "image": "acme/picker:1"}]}
+    own = inline("queue-score", "max-score-picker")
+    assert slugs(built(llm(router=router({**own, "template": template})))) == ["llm/scheduler-version-unknown"]
+
+
 def test_a_misspelt_plugin_is_told_its_name() -> None:
     """The nearest type of the scheduler is the hint."""
     found = built(llm(router=router(inline("queue-score", "max-score-picker")))).diagnostics

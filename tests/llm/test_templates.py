@@ -65,9 +65,9 @@ def test_what_templates_give(text: str, expected: str) -> None:
         ("{{ .Spec.Prefill.Parallelism }}", "nil pointer"),
         ("{{ .Nope }}", "Nope"),
         ("{{ .Labels.nope }}", "nope"),
-        ('{{ "quoted" }}', "unexpected"),
+        ('{{ "quoted" }}', "double quotes"),
         ("{{ if }}", "if"),
-        ("{{ .Name ", "unterminated"),
+        ("{{ .Name ", "not closed"),
         ("{{ .Status.URL }}", "running cluster"),
     ],
 )

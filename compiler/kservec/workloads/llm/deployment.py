@@ -57,7 +57,7 @@ def strategy(unit: Unit, part: Part) -> dict[str, Json]:
 
 def patience(pod: Json) -> dict[str, Json]:
     """How long a rollout may make no progress, where containers may take longer to start than it has by default."""
-    probes = [container["startupProbe"] for container in pod["containers"] if container.get("startupProbe")]
+    probes = [container["startupProbe"] for container in pod.get("containers") or () if container.get("startupProbe")]
     longest = max(map(starting, probes), default=0)
     return {"progressDeadlineSeconds": min(longest + DEADLINE, LONGEST)} if longest > DEADLINE else {}
 

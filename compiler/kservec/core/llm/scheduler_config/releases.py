@@ -90,6 +90,11 @@ class Argument(NamedTuple):
     flag: str
 
 
+def is_scheduler(image: str) -> bool:
+    """Whether an image is the scheduler of llm-d, in whichever registry; somebody else's may have more plugins."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0] in IMAGES
+
+
 @lru_cache(maxsize=64)
 def release_of(image: str) -> Release | None:
     """The release of an image of the scheduler; None for other images, and for releases that are not known here."""
