@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
+from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
 from kservec.emit import dump
 from kservec.frontend import Options, read
@@ -71,7 +72,8 @@ def compile_documents(
 ) -> Result:
     """Compile documents. `each` is told how many of how many units are done."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
-    found = [*inputs.findings, *front.diagnostics]
+    numbers = {d.span for d in inputs.findings if d.code is NUMBER}
+    found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
     output = Output()
     # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
     env, waiting, total, context = front.env, deque(in_stages(front.units)), len(front.units), front.context

@@ -58,8 +58,8 @@ class Subject(NamedTuple):
     """An object of one of the two kinds.
 
     `locate` gives the place of a path of `value` in the object's document, or of the nearest part of it that has one.
-    `namespace_labels` are those of the service's namespace, as far as they are declared. `is_guarded`: its pods get a
-    NetworkPolicy.
+    `namespace_labels` are those of the service's namespace, as far as they are declared, and `network_policies` the
+    NetworkPolicies in it. `is_guarded`: its pods get a NetworkPolicy of their own.
     """
 
     ref: ObjectRef
@@ -69,6 +69,7 @@ class Subject(NamedTuple):
     plugs: Plugs
     namespace_labels: Mapping[str, str] = NO_LABELS
     is_guarded: bool = False
+    network_policies: tuple[Json, ...] = ()
 
     @property
     def spec(self) -> Json:
