@@ -33,7 +33,8 @@ SETTING = Code(
 PLACE = "{env}"
 NAMESPACE, ENVIRONMENT, UNIT = "namespace", "environment", "unit"
 IN_CLUSTER = "https://kubernetes.default.svc"
-OCI = "oci://"
+ARTIFACTS = "oci"
+"""The scheme of the URL of an OCI repository."""
 SYNC_OPTIONS = ("ServerSideApply=true", "PruneLast=true", "FailOnSharedResource=true")
 """Server-side apply, since large objects do not fit into the annotation that the other way needs; what is no longer
 rendered goes last; an object that another Application has is an error."""
@@ -104,7 +105,12 @@ class GitOpsSettings:
     @property
     def is_artifact(self) -> bool:
         """Whether the tree is fetched as an OCI artifact instead of from git."""
-        return self.repo_url.startswith(OCI)
+        return names_artifact(self.repo_url)
+
+
+def names_artifact(url: str) -> bool:
+    """Whether a URL is that of an OCI repository."""
+    return url.partition("://")[0] == ARTIFACTS
 
 
 def laid_over(theirs: P, mine: P) -> P:
@@ -129,7 +135,7 @@ def gitops_of(theirs: GitOps, mine: GitOps, environment: str, tree: tuple[str, s
     given = laid_over(theirs, mine)
     output, layout = tree
     shard = given.shard or (ENVIRONMENT if layout == "single" else NAMESPACE)
-    path = given.path or ("." if (given.repo_url or "").startswith(OCI) else output)
+    path = given.path or ("." if names_artifact(given.repo_url or "") else output)
     return GitOpsSettings(
         tool=given.tool or "none",
         repo_url=given.repo_url or "",
