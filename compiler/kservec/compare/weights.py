@@ -78,11 +78,12 @@ def gateway_rules(body: Json) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def istio_rules(body: Json) -> Iterator[tuple[str, dict[str, int]]]:
-    """The rules of a VirtualService."""
+    """The rules of a VirtualService. A lone target has all of the traffic."""
     for rule in maps(spec_of(body).get("http")):
         targets = maps(rule.get("route"))
-        name = rule.get("name") or text_of(rule.get("match"))
-        yield str(name), {str(host_of(t)): weight_of(t, "weight", 0 if len(targets) > 1 else WHOLE) for t in targets}
+        default = 0 if len(targets) > 1 else WHOLE
+        name = str(rule.get("name") or match_text(rule.get("match")))
+        yield name, {str(host_of(target)): weight_of(target, "weight", default) for target in targets}
 
 
 def knative_traffic(body: Json) -> Iterator[tuple[str, dict[str, int]]]:
@@ -133,5 +134,7 @@ def rule_name(rule: Mapping[str, Json]) -> str:
 def match_text(matches: Json) -> str:
     """What a rule matches, in short: its path if that is all."""
     found = maps(matches)
+    if not found:
+        return ""
     path = found[0].get("path") if len(found) == 1 and len(found[0]) == 1 else None
-    return str(path.get("value")) if isinstance(path, dict) else text_of(matches)
+    return str(path.get("value")) if isinstance(path, dict) else text_of(found)

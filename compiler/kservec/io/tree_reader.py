@@ -25,27 +25,42 @@ def present_files(folder: Path, planned: Collection[str]) -> tuple[dict[str, Ent
         OSError: something cannot be read.
     """
     listed = owned_files(folder)
-    wanted = {**dict.fromkeys(planned), **listed}
-    extra = (path for path in manifests_in(folder) if path not in wanted)
-    present = {path: Entry(content_of(folder / path)) for path in (*wanted, *extra)}
+    wanted = frozenset((*planned, *listed))
+    present = dict(entries_in(os.fspath(folder), wanted))
+    missed = (path for path in wanted if path not in present and os.path.lexists(folder / path))
+    present |= {path: Entry(content_of(folder / path)) for path in missed}
     present |= {path: Entry(None) for path in parents_of(planned) if is_no_folder(folder / path)}
-    return {path: entry for path, entry in present.items() if is_there(entry, folder / path)}, listed
+    return present, listed
 
 
-def is_there(entry: Entry, path: Path) -> bool:
-    """Whether there is something at a path."""
-    return entry.content is not None or os.path.lexists(path)
+def entries_in(folder: str, wanted: Collection[str], lead: str = "") -> Iterator[tuple[str, Entry]]:
+    """The files below a folder that are wanted or manifests, links and the like too, by their paths with slashes.
+
+    Hidden files and folders are passed over.
+
+    Raises:
+        OSError: something cannot be read.
+    """
+    if not os.path.isdir(folder):
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from entries_in(entry.path, wanted, f"{lead}{entry.name}/")
+            elif (path := lead + entry.name) in wanted or path.endswith(SUFFIXES):
+                yield path, Entry(content(entry.path) if entry.is_file(follow_symlinks=False) else None)
 
 
-def manifests_in(folder: Path) -> Iterator[str]:
-    """The YAML and JSON files below a folder, links too, in no order."""
-    base = os.fspath(folder)
-    for current, folders, files in os.walk(base):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        lead = os.path.relpath(current, base)
-        for name in files:
-            if name.endswith(SUFFIXES) and not name.startswith("."):
-                yield name if lead == "." else Path(lead, name).as_posix()
+def content(path: str) -> bytes:
+    """The content of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open(path, "rb", buffering=0) as file:
+        return file.readall()
 
 
 def trees_below(folders: Iterable[Path], known: Collection[Path]) -> Iterator[str]:
