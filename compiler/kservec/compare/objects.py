@@ -88,9 +88,10 @@ def holds_objects(path: str) -> bool:
 
 def owners_in(index: bytes, paths: Collection[str]) -> dict[str, str]:
     """The owners of files by an index; those that it does not list are missing. Of its lines only these are read."""
-    starts = tuple(json.dumps(path) for path in sorted(paths))
-    lines = [line for line in index.decode(errors="replace").splitlines() if line.lstrip().startswith(starts)]
-    return {path: several[0].owner for path, several in read_index("\n".join(lines)).items() if path in paths}
+    keys = frozenset(json.dumps(path)[:-1] for path in paths)
+    lines = (line.strip() for line in index.decode(errors="replace").splitlines())
+    text = "\n".join(line for line in lines if line.partition('": ')[0] in keys)
+    return {path: several[0].owner for path, several in read_index(text).items()}
 
 
 def changed_objects(before: Side, after: Side, where: str) -> tuple[tuple[Changed, ...], tuple[Diagnostic, ...]]:

@@ -90,7 +90,15 @@ def differences(before: Json, after: Json) -> tuple[Difference, ...]:
 
 def same(before: Json, after: Json) -> bool:
     """Whether two values are the same JSON value; true is not 1."""
-    return before is after or (before == after and text_of(before) == text_of(after))
+    if before is after:
+        return True
+    if before.__class__ is not after.__class__:
+        return False
+    if before.__class__ is dict:
+        return before.keys() == after.keys() and all(same(below, after[key]) for key, below in before.items())
+    if before.__class__ is list:
+        return len(before) == len(after) and all(map(same, before, after))
+    return bool(before == after)
 
 
 def text_of(value: Json) -> str:
@@ -100,12 +108,12 @@ def text_of(value: Json) -> str:
 
 def compare(place: Place, before: Json, after: Json, *, hidden: bool) -> Iterator[Difference]:
     """The differences of two values at a place. `hidden`: nothing of them may be shown."""
-    if same(before, after):
-        return
     if isinstance(before, dict) and isinstance(after, dict):
         yield from compare_maps(place, before, after, hidden=hidden)
     elif isinstance(before, list) and isinstance(after, list):
         yield from compare_lists(place, before, after, hidden=hidden)
+    elif same(before, after):
+        return
     elif (pair := embedded(before, after)) is not None:
         yield from compare((*place, Embedded.JSON), *pair, hidden=hidden)
     else:
@@ -117,6 +125,8 @@ def compare_maps(
 ) -> Iterator[Difference]:
     """The differences of two maps."""
     for key in sorted({**before, **after}):
+        if key in before and key in after and is_plain(before[key]) and same(before[key], after[key]):
+            continue
         at = (*place, key)
         covered = (hidden and not shows_field(at)) or conceals(before, key) or conceals(after, key)
         if key not in after:
@@ -125,6 +135,11 @@ def compare_maps(
             yield Difference(at, Change.ADDED, after=shown(after[key], hidden=covered))
         else:
             yield from compare(at, before[key], after[key], hidden=covered)
+
+
+def is_plain(value: Json) -> bool:
+    """Whether a value is neither a map nor a list."""
+    return value.__class__ not in (dict, list)
 
 
 def changed(place: Place, before: Json, after: Json, *, hidden: bool) -> Difference:
@@ -149,6 +164,8 @@ def compare_lists(place: Place, before: list[Json], after: list[Json], *, hidden
     field = next((step for step in reversed(place) if isinstance(step, str)), "")
     old, new = keyed(before, field), keyed(after, field)
     if old is None or new is None:
+        if same(before, after):
+            return
         yield from compare_aligned(place, before, after, hidden=hidden)
         return
     for key in dict.fromkeys((*old, *new)):
