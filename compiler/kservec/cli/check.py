@@ -11,7 +11,7 @@ from kservec.cli.environments import all_findings, all_sources, rendered, select
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.streams import write
 from kservec.gitops.layout import planned_file, planned_tree
-from kservec.report.words import plural
+from kservec.report.words import plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -135,7 +135,7 @@ def told(
     differences = [*wrong, *orphans]
     if findings.is_text:
         findings.show(found, sources)
-        write("".join(f"{line}\n" for line in lines_of(trees, orphans)))
+        write("".join(f"{printable(line)}\n" for line in lines_of(trees, orphans)))
         write(f"{outcome(len(differences), trees)}\n", err=True)
     else:
         findings.show([*found, *differences], sources, alone=True)

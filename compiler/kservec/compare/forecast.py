@@ -5,11 +5,12 @@ Judged by the canonical pod template alone: what an API server takes for the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.compare.objects import Action
+from kservec.compare.shapes import at, map_at, maps_at, number_at
 from kservec.compare.values import Difference, differences, same
 from kservec.compare.workloads import NOTHING, Bounds, accelerators, canonical_pods, strategy, workload_of
 from kservec.core.paths import lookup
@@ -119,16 +120,25 @@ def renamed(effects: Sequence[Effect], changes: Mapping[ObjectRef, Changed]) -> 
 
 def role_of(effect: Effect, body: Json) -> tuple[str, ...] | None:
     """What a workload is to its owner; None if it does not say."""
-    labels = lookup(body, ("metadata", "labels")) or {}
+    labels = map_at(body, "metadata", "labels")
     role = [str(labels[key]) for key in COMPONENT_LABELS if key in labels]
     return (effect.owner, effect.ref.kind, *role) if effect.owner and role else None
 
 
-SCALER_KINDS: Mapping[tuple[str, str], Callable[[Json], tuple[Json, Json]]] = {
-    ("autoscaling", "HorizontalPodAutoscaler"): lambda s: (s.get("minReplicas", 1), s.get("maxReplicas")),
-    ("keda.sh", "ScaledObject"): lambda s: (s.get("minReplicaCount", 0), s.get("maxReplicaCount", 100)),
+class Autoscaler(NamedTuple):
+    """The fields of a kind of autoscalers that bound the replicas, and what counts where they are missing."""
+
+    low: str
+    high: str
+    least: int = 0
+    most: int | None = None
+
+
+SCALER_KINDS: Mapping[tuple[str, str], Autoscaler] = {
+    ("autoscaling", "HorizontalPodAutoscaler"): Autoscaler("minReplicas", "maxReplicas", least=1),
+    ("keda.sh", "ScaledObject"): Autoscaler("minReplicaCount", "maxReplicaCount", most=100),
 }
-"""Autoscalers: how many replicas they keep, by the spec."""
+"""Kinds of autoscalers."""
 CLAIM_TEMPLATE = ("resource.k8s.io", "ResourceClaimTemplate")
 
 
@@ -142,24 +152,21 @@ def scalers_of(bodies: Iterable[tuple[ObjectRef, Json]]) -> Scalers:
     bounds: dict[tuple[str, str], Bounds] = {}
     devices: dict[tuple[str, str], int] = {}
     for ref, body in bodies:
-        spec = lookup(body, ("spec",)) or {}
-        read = SCALER_KINDS.get((ref.group, ref.kind))
-        if read is not None:
-            least, most = read(spec)
-            target = str(lookup(spec, ("scaleTargetRef", "name")))
-            bounds[ref.namespace, target] = Bounds(number(least, 0), None if most is None else number(most, 0))
+        kind = SCALER_KINDS.get((ref.group, ref.kind))
+        if kind is not None:
+            spec = map_at(body, "spec")
+            least, most = number_at(spec, (kind.low,)), number_at(spec, (kind.high,))
+            target = str(at(spec, ("scaleTargetRef", "name")))
+            limits = Bounds(kind.least if least is None else least, kind.most if most is None else most)
+            bounds[ref.namespace, target] = limits
         elif (ref.group, ref.kind) == CLAIM_TEMPLATE:
-            requests = lookup(spec, ("spec", "devices", "requests")) or ()
-            devices[ref.namespace, ref.name] = sum(devices_of(r) for r in requests if isinstance(r, dict))
+            requests = maps_at(body, "spec", "spec", "devices", "requests")
+            devices[ref.namespace, ref.name] = sum(map(devices_of, requests))
     return Scalers(bounds, devices)
 
 
 def devices_of(request: Mapping[str, Json]) -> int:
     """How many devices one request of a claim is for."""
     exactly = request.get("exactly")
-    return number((exactly if isinstance(exactly, dict) else request).get("count"), 1)
-
-
-def number(value: Json, default: int) -> int:
-    """A whole number, or what counts where there is none."""
-    return value if isinstance(value, int) else default
+    count = number_at(exactly if isinstance(exactly, dict) else request, ("count",))
+    return 1 if count is None else count

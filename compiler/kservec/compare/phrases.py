@@ -40,7 +40,7 @@ def value_text(value: Json) -> str:
 
 def difference_lines(difference: Difference) -> Iterator[str]:
     """The lines of one field that differs: a sign, a blank, the path, and the values."""
-    path, before, after = difference.path, difference.before, difference.after
+    path, before, after = printable(difference.path), difference.before, difference.after
     if difference.change is Change.MOVED:
         yield f"! {path}: the order is now {value_text(after)}"
     elif is_long(before) or is_long(after):

@@ -17,7 +17,7 @@ from kservec.compare.phrases import (
     weight_text,
 )
 from kservec.compare.report import risk
-from kservec.report.words import NAMES, plural
+from kservec.report.words import NAMES, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ def text_report(report: Report) -> str:
     """
     lines = [line for comparison in merged(report.environments) for line in environment_lines(comparison, report)]
     against = report.shown if report.shown == report.commit else f"{report.shown} ({report.commit})"
-    return "\n".join((*lines, f"against {against}: {headline(report)}", ""))
+    return "".join(f"{printable(line)}\n" for line in (*lines, f"against {against}: {headline(report)}"))
 
 
 def merged(environments: Sequence[Comparison]) -> list[Comparison]:

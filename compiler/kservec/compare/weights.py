@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.compare.objects import Action
+from kservec.compare.shapes import map_at, maps_at, number_at
 from kservec.compare.values import text_of
 
 if TYPE_CHECKING:
@@ -72,49 +73,36 @@ def readers() -> Mapping[str, Callable[[Json], Iterator[tuple[str, dict[str, int
 
 def gateway_rules(body: Json) -> Iterator[tuple[str, dict[str, int]]]:
     """The rules of an HTTPRoute or GRPCRoute."""
-    for rule in maps(spec_of(body).get("rules")):
-        backends = maps(rule.get("backendRefs"))
+    for rule in maps_at(body, "spec", "rules"):
+        backends = maps_at(rule, "backendRefs")
         yield rule_name(rule), {backend_name(b): weight_of(b, "weight", 1) for b in backends}
 
 
 def istio_rules(body: Json) -> Iterator[tuple[str, dict[str, int]]]:
     """The rules of a VirtualService. A lone target has all of the traffic."""
-    for rule in maps(spec_of(body).get("http")):
-        targets = maps(rule.get("route"))
+    for rule in maps_at(body, "spec", "http"):
+        targets = maps_at(rule, "route")
         default = 0 if len(targets) > 1 else WHOLE
-        name = str(rule.get("name") or match_text(rule.get("match")))
+        name = str(rule.get("name") or match_text(maps_at(rule, "match")))
         yield name, {str(host_of(target)): weight_of(target, "weight", default) for target in targets}
 
 
 def knative_traffic(body: Json) -> Iterator[tuple[str, dict[str, int]]]:
     """The traffic of a Knative service; a Service of the core group has none."""
-    targets = maps(spec_of(body).get("traffic"))
+    targets = maps_at(body, "spec", "traffic")
     if targets:
         yield "", {str(t.get("revisionName") or "the latest revision"): weight_of(t, "percent", 0) for t in targets}
 
 
-def maps(items: Json) -> list[dict[str, Json]]:
-    """The maps of a list; none if there is no list."""
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def spec_of(body: Json) -> dict[str, Json]:
-    """The spec of an object."""
-    spec = body.get("spec")
-    return spec if isinstance(spec, dict) else {}
-
-
 def weight_of(target: Mapping[str, Json], field: str, default: int) -> int:
     """The weight of a target."""
-    weight = target.get(field)
-    return weight if isinstance(weight, int) else default
+    weight = number_at(target, (field,))
+    return default if weight is None else weight
 
 
 def host_of(target: Mapping[str, Json]) -> Json:
     """The host and subset that a target of a VirtualService leads to."""
-    destination = target.get("destination")
-    if not isinstance(destination, dict):
-        return ""
+    destination = map_at(target, "destination")
     subset = destination.get("subset")
     return f"{destination.get('host')}/{subset}" if subset else destination.get("host")
 
@@ -128,12 +116,11 @@ def backend_name(backend: Mapping[str, Json]) -> str:
 def rule_name(rule: Mapping[str, Json]) -> str:
     """What tells a rule apart: its name and all that it matches."""
     name = rule.get("name")
-    return str(name) if name else match_text(rule.get("matches"))
+    return str(name) if name else match_text(maps_at(rule, "matches"))
 
 
-def match_text(matches: Json) -> str:
+def match_text(found: Sequence[Mapping[str, Json]]) -> str:
     """What a rule matches, in short: its path if that is all."""
-    found = maps(matches)
     if not found:
         return ""
     path = found[0].get("path") if len(found) == 1 and len(found[0]) == 1 else None

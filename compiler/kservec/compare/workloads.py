@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.compare.canonical import canonical_template
+from kservec.compare.shapes import map_at, maps_at, number_at
 from kservec.core.paths import lookup
 from kservec.core.pods.gpu_types import BUILTIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.paths import Json, Path
@@ -85,21 +86,20 @@ def own_template(body: Json) -> tuple[Group, ...]:
 
 def leader_and_workers(body: Json) -> tuple[Group, ...]:
     """The templates of a LeaderWorkerSet; the leader has that of the workers if it has none of its own."""
-    size = lookup(body, (*GROUP, "size"))
-    workers = size - 1 if isinstance(size, int) else 0
+    workers = max((number_at(body, (*GROUP, "size")) or 1) - 1, 0)
     worker, leader = lookup(body, WORKER), lookup(body, LEADER)
     return (Group(worker if leader is None else leader), Group(worker, workers))
 
 
 def own_replicas(body: Json) -> Bounds | None:
     """The replicas that an object states; None if it leaves them to an autoscaler."""
-    count = lookup(body, REPLICAS)
-    return Bounds(count, count) if isinstance(count, int) else None
+    count = number_at(body, REPLICAS)
+    return None if count is None else Bounds(count, count)
 
 
 def revision_bounds(body: Json) -> Bounds:
     """The replicas of a Knative revision by its annotations; without them from none to any number."""
-    annotations = lookup(body, (*TEMPLATE, "metadata", "annotations")) or {}
+    annotations = map_at(body, "spec", "template", "metadata", "annotations")
     least, most = (whole(annotations.get(key)) for key in (MIN_SCALE, MAX_SCALE))
     return Bounds(least, most or None)
 
@@ -165,23 +165,15 @@ def accelerators(template: Json, claims: Mapping[str, int]) -> int:
         template: a pod template.
         claims: how many devices a ResourceClaimTemplate of this name asks for.
     """
-    spec = lookup(template, ("spec",)) or {}
-    running = sum(container_accelerators(c) for c in containers(spec, "containers"))
-    starting = max((container_accelerators(c) for c in containers(spec, "initContainers")), default=0)
-    claimed = sum(claims.get(str(c.get("resourceClaimTemplateName")), 0) for c in containers(spec, "resourceClaims"))
-    return max(running, starting) + claimed
-
-
-def containers(spec: Json, field: str) -> Iterator[dict[str, Json]]:
-    """The maps of a list of a pod."""
-    items = spec.get(field) if isinstance(spec, dict) else None
-    yield from (item for item in items or () if isinstance(item, dict))
+    running = sum(map(container_accelerators, maps_at(template, "spec", "containers")))
+    starting = max(map(container_accelerators, maps_at(template, "spec", "initContainers")), default=0)
+    names = (claim.get("resourceClaimTemplateName") for claim in maps_at(template, "spec", "resourceClaims"))
+    return max(running, starting) + sum(claims.get(str(name), 0) for name in names)
 
 
 def container_accelerators(container: Mapping[str, Json]) -> int:
     """The GPUs of a container, whole ones and partitions alike."""
-    resources = container.get("resources") or {}
-    asked = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
+    asked = {**map_at(container, "resources", "requests"), **map_at(container, "resources", "limits")}
     return sum(int(str(n)) for name, n in asked.items() if is_accelerator(name) and str(n).isdigit())
 
 
