@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kservec.committed import changed_inputs, checked_out, committed_tree, differing, located
@@ -128,8 +129,14 @@ def inputs(
         before, after = changed_inputs(base, workspace, settings.sources, current)
         return {**described[0], **before}, {**described[1], **after}
     with checked_out(base, limits) as then:
-        overlaid = source_files(then, old, limits.max_bytes) if then is not None else ()
-    return {**described[0], **dict(f[:2] for f in overlaid)}, {**described[1], **dict(f[:2] for f in current)}
+        overlaid = by_name(source_files(then, old, limits.max_bytes), then) if then is not None else {}
+    return {**described[0], **overlaid}, {**described[1], **by_name(current, workspace)}
+
+
+def by_name(files: Iterable[File], workspace: Workspace) -> dict[str, bytes]:
+    """The contents of files by their names, below the project's folder where they are in it."""
+    lead = "" if workspace.root == Path() else f"{workspace.root.as_posix()}/"
+    return {file.name.removeprefix(lead): file.content for file in files if file.finding is None}
 
 
 def reach(base: Base, workspace: Workspace, name: str) -> Reach | None:

@@ -239,8 +239,9 @@ def test_no_repository_and_no_git(tmp_path: Path) -> None:
     assert (ran.status, "is in no git repository" in ran.err) == (2, True)
     ran = kservec(tmp_path, "diff", PATH="")
     assert (ran.status, "there is no git program" in ran.err) == (2, True)
+    git(tmp_path, "init", "--quiet")
+    assert "this repository has no commit yet; commit the rendered tree first" in kservec(tmp_path, "diff").err
     (tmp_path / "kservec.yaml").unlink()
-    (tmp_path / ".git").mkdir()
     assert "there is no kservec.yaml here or above" in kservec(tmp_path, "diff").err
 
 

@@ -9,8 +9,10 @@ import pytest
 import yaml
 
 from kservec.compare.forecast import INTERRUPTING, Verb
+from kservec.compare.report import COMMITTED, Comparison, compared
 from kservec.compare.workloads import Bounds
 from kservec.core.quantity import parse_quantity
+from kservec.gitops.layout import planned_file
 
 from .building import (
     CANARY,
@@ -26,6 +28,7 @@ from .building import (
     built,
     comparison,
     edited,
+    side,
 )
 
 PREDICTOR = "Deployment fraud-predictor"
@@ -247,3 +250,12 @@ def test_a_canary_promoted_by_name_keeps_its_pods() -> None:
     """Only the old stable predictor goes."""
     promoted = edited(STANDARD, ("    timeout: 60", "    timeout: 60\n    name: v8"), ("fraud/v7", "fraud/v8"))
     assert effects(CANARY, promoted) == [(PREDICTOR, Verb.REMOVED, Bounds(2, 9), Bounds(4, 18))]
+
+
+def test_a_tree_with_all_objects_in_one_file() -> None:
+    """It leads to the same forecast, though its index knows no owners."""
+    before, after = built(STANDARD), built(edited(STANDARD, ("v7", "v8")))
+    old, new = (planned_file(compilation.objects) for compilation in (before, after))
+    found = compared(Comparison("prod", "rendered/prod", COMMITTED), side(old, new), side(new, old), after.objects)
+    assert found.effects == comparison(before, after).effects
+    assert [change.ref.name for change in found.changes] == ["fraud-predictor"]

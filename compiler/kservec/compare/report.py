@@ -85,9 +85,11 @@ def compared(
         made: all objects of the new tree, for what the sizes of workloads follow from.
         extra: findings about the update of sources.
     """
-    changes, unreadable = changed_objects(before, after, comparison.output)
+    objects = tuple(made)
+    differing, unreadable = changed_objects(before, after, comparison.output)
+    changes = owned(differing, objects)
     owners = {change.owner for change in changes if workload_of(change.ref) is not None}
-    now = dict(sizes(made, owners))
+    now = dict(sizes(objects, owners))
     touched = {change.ref: change for change in changes if holds_size(change.ref)}
     then = {ref: body for ref, body in now.items() if ref not in touched}
     then |= {ref: change.before for ref, change in touched.items() if change.before is not None}
@@ -100,6 +102,14 @@ def compared(
         findings=(*extra, *released(changes, new), *consequences(changes), *unreadable),
         files=len({**before.files, **after.files}),
     )
+
+
+def owned(changes: tuple[Changed, ...], made: Sequence[Rendered]) -> tuple[Changed, ...]:
+    """Changes with their owners; an index of a tree that has all objects in one file does not know them."""
+    if all(change.owner for change in changes):
+        return changes
+    owners = {rendered.ref: rendered.possessor for rendered in made}
+    return tuple(change._replace(owner=change.owner or owners.get(change.ref, "")) for change in changes)
 
 
 def sizes(made: Iterable[Rendered], owners: Iterable[str]) -> Iterator[tuple[ObjectRef, Json]]:

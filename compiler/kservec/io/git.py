@@ -76,6 +76,8 @@ class Repository(NamedTuple):
         if not is_ref(ref):
             raise GitError(f"{ref!r} is no name of a commit", "name a branch, a tag or a commit")
         done = git(self.top, ("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"))
+        if done.returncode and ref == "HEAD":
+            raise GitError("this repository has no commit yet", "commit the rendered tree first")
         if done.returncode:
             hint = f"is it spelt right? fetch it: git fetch origin {ref.removeprefix('origin/')}"
             raise GitError(f"{ref} is no commit of this repository", hint)
