@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kservec.compare.forecast import Verb
 from kservec.compare.objects import Side, changed_objects
 from kservec.compare.report import COMMITTED, Comparison, compared
 from kservec.compare.scaling import Rescaled
 from kservec.compare.workloads import Bounds
 
-from .building import CANARY, FIXED, KEDA, KNATIVE, STANDARD, built, comparison, edited
+from .building import CANARY, FIXED, KEDA, KNATIVE, PLATFORM, STANDARD, built, comparison, edited
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
@@ -59,6 +60,18 @@ def test_a_service_that_changes_its_mode() -> None:
         "payments/InferenceService/fraud changes from Standard to Knative: "
         "Deployment payments/fraud-predictor goes and Service payments/fraud-predictor comes"
     )
+
+
+def test_a_default_mode_that_changes_under_a_service() -> None:
+    """No spec says a word of it, and all pods of the service are replaced by others."""
+    silent = edited(STANDARD, ("  annotations:\n    serving.kserve.io/deploymentMode: Standard\n", ""))
+    platforms = (
+        f'{PLATFORM}  deploy: |\n    {{"defaultDeploymentMode": "{mode}"}}\n' for mode in ("Knative", "Standard")
+    )
+    before, after = (built(silent, platform) for platform in platforms)
+    found = comparison(before, after)
+    assert [finding.code.slug for finding in found.findings] == ["update/mode-changed"]
+    assert [effect.verb for effect in found.effects] == [Verb.REMOVED, Verb.STARTED]
 
 
 def test_bounds_that_change() -> None:

@@ -21,6 +21,7 @@ from .building import (
     KEDA,
     KNATIVE,
     LLM,
+    MODE,
     PLATFORM,
     SINGLE_LLM,
     STANDARD,
@@ -43,6 +44,17 @@ spec:
   container: {name: storage-initializer, image: "registry.example.com/initializer:2"}
   supportedUriFormats: [{prefix: s3://}]
 ---
+"""
+
+
+RUNTIME = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: ClusterServingRuntime
+metadata: {name: ours}
+spec:
+  supportedModelFormats: [{name: sklearn, version: "1", autoSelect: true, priority: 9}]
+  protocolVersions: [v1]
+  containers: [{name: kserve-container, image: "registry.example.com/sk:1"}]
 """
 
 
@@ -110,6 +122,26 @@ PAIRS = (
         STANDARD,
         ("    timeout: 60", "    timeout: 60\n    nodeSelector: {gpu: a100}"),
         restarts=(PREDICTOR,),
+    ),
+    pair(
+        "what Argo CD notes on the service",
+        edited(
+            STANDARD,
+            (MODE, f"    argocd.argoproj.io/tracking-id: a:b/c:d/e\n    argocd.argoproj.io/sync-wave: '1'\n{MODE}"),
+        ),
+        ("a:b/c:d/e", "f:b/c:d/e"),
+        ("'1'", "'3'"),
+    ),
+    pair(
+        "the older way to name a framework",
+        STANDARD,
+        ("    model:\n      modelFormat: {name: sklearn}\n", "    sklearn:\n"),
+    ),
+    pair(
+        "a runtime that several services run on",
+        f"{RUNTIME}---\n{STANDARD}---\n{STANDARD.replace('fraud', 'churn')}",
+        ("sk:1", "sk:2"),
+        restarts=(PREDICTOR, "Deployment churn-predictor"),
     ),
     pair("the share of a canary", CANARY, ("trafficPercent: 10", "trafficPercent: 40")),
     pair("no traffic for a canary", CANARY, ("trafficPercent: 10", "trafficPercent: 0")),
