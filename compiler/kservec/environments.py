@@ -64,7 +64,21 @@ class Rendering:
 
 Stage: TypeAlias = "Callable[[Rendering, Workspace], Rendering]"
 
-STAGES: tuple[Stage, ...] = ()
+
+def patch(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """Lay the patches of the environment over its objects.
+
+    Raises:
+        OSError: a file of the patches cannot be read.
+    """
+    if not rendering.settings.patches:
+        return rendering
+    from kservec.io.patching import patched  # noqa: PLC0415 - loads what starts programs
+
+    return patched(rendering, workspace)
+
+
+STAGES: tuple[Stage, ...] = (patch,)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
