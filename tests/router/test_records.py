@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 
+from kservec_router.journal import Journal
 from kservec_router.meters import Meters
 from kservec_router.tracing import Span
 
@@ -67,3 +69,19 @@ def test_requests_are_written_down_without_bodies_and_credentials() -> None:
     assert (line["method"], line["path"], line["status"], line["received"]) == ("POST", '/a"b', 500, 20)
     assert (line["cause"], len(line["trace"])) == ("connection refused", 32)
     assert b"hunter" not in b"".join(written)
+
+
+def test_requests_are_served_when_nobody_reads_the_journal() -> None:
+    """A standard error that is closed, or a pipe whose reader has gone, costs the lines and nothing else."""
+    reader, writer = os.pipe()
+    kept = os.dup(2)
+    try:
+        os.close(reader)
+        os.dup2(writer, 2)
+        Journal().say("info", "to a broken pipe")
+        os.close(2)
+        Journal().say("info", "to nothing")
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(writer)
