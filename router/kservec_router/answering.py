@@ -31,6 +31,7 @@ class AnsweringProtocol(HttpToolsProtocol):
         self._answer: Outcome[Any] | None = None
         self._waiting: deque[Request] = deque()  # their turn comes when those before them are answered
         self._is_last = False  # no other request is answered after this one
+        self._is_untaken = False  # it is answered, but the client takes the answer slowly
         self._idle_since = 0.0  # 0 when a request is under way
 
     def _take(self, request: Request) -> None:
@@ -109,23 +110,41 @@ class AnsweringProtocol(HttpToolsProtocol):
         return keep
 
     def _end(self, request: Request, keep: bool) -> None:
-        """A request is answered: go on to the next one, or wait for it, or close."""
+        """A request is answered. No other one is while much of the answer waits for the client to take it."""
         now = monotonic()
         self._answer = None
         self.router.end(request, now)
         self.server_state.total_requests += 1
+        if keep and self.flow.write_paused:
+            self._is_untaken = True
+        else:
+            self._go_on(keep, now)
+
+    def resume_writing(self) -> None:
+        """The client takes more."""
+        super().resume_writing()
+        if self._is_untaken:
+            self._is_untaken = False
+            self._go_on(True, monotonic())
+
+    def _go_on(self, keep: bool, now: float) -> None:
+        """Go on to the next request, or wait for it, or close."""
         if self.transport.is_closing():
             return
-        if not keep:
+        if not keep or self._is_last:
             self._request = None
             self.transport.close()
         elif self._waiting:
             self._request = self._waiting.popleft()
-            self.loop.call_soon(self._serve, self._request)
+            self.loop.call_soon(self._serve_next, self._request)
         else:
             self._request = None
             self._idle_since = now
             self.flow.resume_reading()
+
+    def _serve_next(self, request: Request) -> None:
+        if not self.transport.is_closing():
+            self._serve(request)
 
     def _give_up(self, request: Request) -> None:
         """Nobody wants the answer any more."""

@@ -138,7 +138,7 @@ class RouterProtocol(AnsweringProtocol):
             self._take_long_way()
             return
         self._is_short = True
-        if self.expect_100_continue:
+        if self.expect_100_continue and self._request is None:  # else it would stand within another answer
             self.transport.write(_CONTINUE)
 
     def _look_closer(self, headers: list[tuple[bytes, bytes]], named: dict[bytes, bytes]) -> None:
