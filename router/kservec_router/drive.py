@@ -86,6 +86,8 @@ class Outcome(Generic[T]):
 class Drive(Outcome[T]):
     """A coroutine that has been started, and its outcome."""
 
+    _is_unwanted = False
+
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
         self._coroutine = coroutine
         self._waits_for: Any = None
@@ -94,7 +96,11 @@ class Drive(Outcome[T]):
     def _step(self, _: object = None) -> None:
         """Run until it waits; again whenever what it waits for is there."""
         try:
-            waits_for = self._coroutine.send(None)
+            if self._is_unwanted:
+                self._is_unwanted = False
+                waits_for = self._coroutine.throw(asyncio.CancelledError())
+            else:
+                waits_for = self._coroutine.send(None)
         except StopIteration as stop:
             self._waits_for = None
             self.set(stop.value)
@@ -113,8 +119,12 @@ class Drive(Outcome[T]):
             waits_for.add_done_callback(self._step)
 
     def cancel(self, msg: object = None) -> bool:  # noqa: ARG002 - a Future's
-        """End it with a CancelledError where it waits."""
-        return self._waits_for is not None and bool(self._waits_for.cancel())
+        """End it with a CancelledError where it waits; when what it waits for is there already, as it goes on."""
+        if self.is_over:
+            return False
+        if self._waits_for is None or not self._waits_for.cancel():
+            self._is_unwanted = True
+        return True
 
 
 def driven(awaitable: Awaitable[T]) -> Outcome[T]:

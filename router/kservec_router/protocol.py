@@ -12,6 +12,7 @@ import time
 from typing import Any, cast
 
 import httptools
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from kservec_router.answering import AnsweringProtocol
 from kservec_router.app import TASKS, is_admin
@@ -36,6 +37,7 @@ class RouterProtocol(AnsweringProtocol):
         self._head_limit, self._short_limit = settings.head_limit, min(settings.stream_from, settings.body_limit)
         self._host: str | None = None
         self._running: set[asyncio.Task[None]] = set()
+        self._cycles: list[RequestResponseCycle] = []  # on the long way; the last ones may not be answered yet
         self._pieces: list[bytes] = []
         self._named: dict[bytes, bytes] = {}
         self._refusal = (400, "the request is not well-formed HTTP")
@@ -182,6 +184,11 @@ class RouterProtocol(AnsweringProtocol):
         self.headers.extend(headers)
         cast("dict[str, Any]", self.scope)[TASKS] = self._running
         super().on_headers_complete()
+        self._cycles = [*self._unanswered(), self.cycle]
+
+    def _unanswered(self) -> list[RequestResponseCycle]:
+        """The requests on the long way that are not answered."""
+        return [cycle for cycle in self._cycles if not cycle.response_complete]
 
     def _refuse(self, status: int, reason: str) -> None:
         """End parsing; uvicorn then has `send_400_response` answer."""
@@ -230,9 +237,9 @@ class RouterProtocol(AnsweringProtocol):
             self._is_last = True
             self._waiting.clear()
             return
+        unanswered = self._unanswered()
         self._cancel()
-        is_long_way = self.cycle is not None and not self.cycle.response_complete
-        if is_long_way and self.cycle.response_started:
+        if any(cycle.response_started for cycle in unanswered):
             self.transport.close()
             return
         status, reason = self._refusal
@@ -241,15 +248,15 @@ class RouterProtocol(AnsweringProtocol):
         self.transport.write(self._message(reply, client_headers(reply, True), reply.body))
         self.transport.write_eof()
         self._is_over, self._reading_since, self._close_at = True, 0.0, time.monotonic() + LINGER_SECONDS
-        if is_long_way:
-            self.cycle.disconnected = True  # the application writes the request down, and no answer
-        else:
+        if not unanswered:  # else the application writes the request down
             self.router.turned_away(reply, self._host)
 
     def shutdown(self) -> None:
         """Close when what is under way is answered."""
         if self._request is not None:
             self._is_last = True
+        elif self._is_over:
+            self.transport.close()
         else:
             super().shutdown()
 
@@ -260,6 +267,9 @@ class RouterProtocol(AnsweringProtocol):
         self._cancel()
 
     def _cancel(self) -> None:
+        """End what is under way, without answers."""
+        for cycle in self._unanswered():
+            cycle.disconnected = True
         for task in list(self._running):
             task.cancel()
         if self._answer is not None and self._request is not None:

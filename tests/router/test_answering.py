@@ -148,6 +148,41 @@ def test_who_leaves_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
     assert 'requests_total{status="200"}' not in metrics
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+FLOOD: tuple[Act, ...] = (EVENTS, *[b"10000\r\n" + b"x" * 65536 + b"\r\n"] * 200, "hang")
+LEAVES: dict[str, tuple[bytes, tuple[Act, ...]]] = {
+    "in the middle of an answer": (P, FLOOD),
+    "in the middle of one on the long way": (CHUNKED, FLOOD),
+    "while its requests wait for each other": (P * 3, (0.5, OK)),
+    "while they wait on the long way": (CHUNKED * 3, (0.5, OK)),
+    "after a bad one on the long way": (CHUNKED * 2 + b"no HTTP\r\n\r\n", ("hang",)),
+}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_who_leaves_is_no_failure_of_the_router(name: str, tmp_path: Path) -> None:
+    """Nothing is written to a connection that is gone: what is said of it is the request's line, and nothing else."""
+    request, acts = LEAVES[name]
+
+    async def run() -> list[str]:
+        async with serving(always(*acts)) as peer:
+            with running(tmp_path, graph_to(peer.url)) as process:
+                async with connected(process.port, 1024) as (_, writer):
+                    writer.transport.pause_reading()
+                    writer.write(request)
+                    await asyncio.sleep(0.3)
+                await asyncio.sleep(0.1)
+                for _ in range(2):
+                    process.popen.send_signal(signal.SIGTERM)
+                    await asyncio.sleep(0.1)
+                assert await asyncio.to_thread(process.popen.wait, 10) == 0
+                return process.log.read_text().splitlines()  # with what was found out at the very end
+
+    lines = asyncio.run(within(10, run()))
+    assert [line for line in lines if not line.startswith("{")] == []
+    assert [line for line in lines if '"level":"error"' in line] == []
+
+
 def test_a_connection_closes_with_its_last_answer_when_the_router_stops(tmp_path: Path) -> None:
     """A stream that began before the router was told to stop is whole, and then nobody waits for its client."""
 

@@ -58,6 +58,22 @@ def test_a_drive_that_is_cancelled_ends_where_it_waits() -> None:
     assert not drive.cancel()
 
 
+def test_a_drive_that_is_cancelled_as_it_goes_on_does_not_go_on() -> None:
+    """As a Task: what it waits for is there, its turn has not come yet, and it gets a CancelledError instead."""
+
+    async def run(late: bool) -> list[str]:
+        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        seen: list[str] = []
+        drive = Drive(waiting(asyncio.sleep(0, "slept") if late else future, seen))
+        future.set_result("a")
+        assert drive.cancel()
+        await asyncio.sleep(0)
+        assert isinstance(drive.error, asyncio.CancelledError)
+        return seen
+
+    assert [asyncio.run(run(late)) for late in (False, True)] == [["cancelled"], ["cancelled"]]
+
+
 def test_what_a_drive_raises_is_for_whoever_waits() -> None:
     """The one that wakes it does not see it."""
     outcome: Outcome[int] = Outcome()
