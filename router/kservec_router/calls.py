@@ -87,8 +87,7 @@ class StepCall(Outgoing):
             self.of_node.observe(status, seconds)
         if self.recorder is not None and self.trace.is_sampled:
             self.recorder(self._span(status, seconds))
-        if self.on_done is not None:
-            self.on_done(self)
+        super()._ended()
 
     def _span(self, status: int, seconds: float) -> Span:
         step, trace, end = self.route.step, self.trace, time.time_ns()

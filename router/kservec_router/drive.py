@@ -50,9 +50,10 @@ class Outcome(Generic[T]):
         return True
 
     def _ended(self) -> None:
-        """Tell whoever waits, who must not raise anything."""
-        if self.on_done is not None:
-            self.on_done(self)
+        """Tell whoever waits, who must not raise anything, and forget about them: they may hold this result."""
+        on_done, self.on_done = self.on_done, None
+        if on_done is not None:
+            on_done(self)
 
     def result(self) -> T:
         """The result.
@@ -61,6 +62,8 @@ class Outcome(Generic[T]):
             asyncio.CancelledError: Nobody wants it any more.
             Exception: What was given to `fail`.
         """
+        if isinstance(self.error, asyncio.CancelledError):
+            raise asyncio.CancelledError  # a new one: the traceback of its own would hold it in a circle
         if self.error is not None:
             raise self.error
         return self.value  # type: ignore[return-value] # None is a T, if it was set
@@ -105,7 +108,11 @@ class Drive(Outcome[T]):
             self._waits_for = None
             self.set(stop.value)
             return
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is for whoever waits
+        except asyncio.CancelledError:
+            self._waits_for = None
+            self.fail(asyncio.CancelledError())
+            return
+        except Exception as error:  # noqa: BLE001 - it is for whoever waits
             self._waits_for = None
             self.fail(error)
             return
@@ -148,5 +155,6 @@ def first_over(outcomes: Iterable[Outcome[Any]]) -> Outcome[Any]:
     for outcome in outcomes:
         if outcome.is_over:
             woken.set(outcome)
-        outcome.on_done = woken.set
+        else:
+            outcome.on_done = woken.set
     return woken

@@ -83,6 +83,7 @@ class Services:
 
 
 def _answer(outgoing: Outgoing, given: Mapping[str, Any]) -> None:
+    outgoing.on_cancel = None  # it holds the timer, which holds the call
     if "crash" in given:
         outgoing.fail(RuntimeError(given["crash"]))
     else:
