@@ -132,15 +132,17 @@ def compile_files(
     files: Sequence[File],
     *,
     target: Target | None = None,
+    made: tuple[Sequence[Document], Sequence[Diagnostic]] | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> Compilation:
     """Compile files that were read already. `each` is told how many of how many services are done.
 
-    The order of `files` does not matter; that of the target's does, since later ones override.
+    The order of `files` does not matter; that of the target's does, since later ones override. `made`: the documents
+    that an overlay made of the files, and what was found then; without it the files' own are compiled.
     """
     target = target or Target()
     own = sorted(files, key=itemgetter(0, 1))
-    specs, found = parsed(own, target.limits)
+    specs, found = made if made is not None else parsed(own, target.limits)
     groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
     inputs = Inputs(
