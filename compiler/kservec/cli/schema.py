@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json
 
 OWN = ("kservec.dev/v1alpha1/Project", "kservec.dev/v1alpha1/Cluster")
+KUSTOMIZE = "kustomize"
 
 
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str | CompletionItem]:
@@ -24,7 +25,7 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
     del ctx, parameter
     names = (*packaged_schemas().names(), *OWN)
     kinds = sorted({name.rpartition("/")[2] for name in names})
-    return [name for name in (*kinds, *names) if name.startswith(incomplete)]
+    return [name for name in (*kinds, KUSTOMIZE, *names) if name.startswith(incomplete)]
 
 
 def own_schema(name: str) -> Json | None:
@@ -44,13 +45,20 @@ def own_schema(name: str) -> Json | None:
 def schema(kind: str | None) -> int:
     """Print the JSON Schema of KIND, for editors and other checks; without KIND list what there is.
 
-    KIND is a kind, or group/version/Kind where several versions have it.
+    KIND is a kind, or group/version/Kind where several versions have it. `kustomize` is the OpenAPI document by which
+    kustomize merges the lists of KServe's kinds; builds of kservec use it anyway.
 
     \b
       kservec schema InferenceService > inferenceservice.schema.json
       kservec schema project > kservec.schema.json
+      kservec schema kustomize > overlays/prod/kserve.openapi.json
     """  # noqa: D301
     schemas = packaged_schemas()
+    if kind == KUSTOMIZE:
+        from kservec.overlays.openapi import openapi_text  # noqa: PLC0415 - seldom asked for
+
+        write(openapi_text(schemas))
+        return 0
     if kind is None:
         write("".join(f"{name}\n" for name in (*schemas.names(), *OWN)))
         return 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
+from kservec.core.knative.revisions import revision_name
 from kservec.core.text.document import Document
 from kservec.core.text.source import SourceText
 from kservec.core.validity.object_validity import object_faults
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kservec.core.schemas.schema import Schemas
     from kservec.overlays.closure import Closure
 
+KNATIVE = ("serving.knative.dev/v1", "Service")
 MARK = "kservec.dev/rendered"
 """The annotation by which an object is found again. It never leaves kustomize."""
 
@@ -158,10 +160,23 @@ def traced(one: Patched, closure: Closure) -> OverlaidDocument:
 
 def rendered_again(one: Patched, ref: ObjectRef, schemas: Schemas) -> Rendered:
     """The text of a changed or added object, as an API server would store it. What is added belongs to nobody."""
-    text = dump(schemas.as_stored(one.value, ref.api_version, ref.kind))
+    value = schemas.as_stored(one.value, ref.api_version, ref.kind)
     if one.before is None:
-        return Rendered(ref, text, ref, shared=True)
-    return one.before.rendered._replace(text=text)
+        return Rendered(ref, dump(value), ref, shared=True)
+    return one.before.rendered._replace(text=dump(renamed_revision(value, one.before.value)))
+
+
+def renamed_revision(value: Json, before: Json) -> Json:
+    """A Knative service whose revision has another name if there is something else in it: revisions never change."""
+    if (value["apiVersion"], value["kind"]) != KNATIVE:
+        return value
+    old, new = before["spec"]["template"], value["spec"]["template"]
+    name = (old.get("metadata") or {}).get("name")
+    if not name or new == old or (new.get("metadata") or {}).get("name") != name:
+        return value
+    nameless = {**new, "metadata": {key: part for key, part in new["metadata"].items() if key != "name"}}
+    named = {**new, "metadata": {**new["metadata"], "name": revision_name(value["metadata"]["name"], nameless)}}
+    return {**value, "spec": {**value["spec"], "template": named}}
 
 
 def identity_findings(one: Patched, document: Document, ref: ObjectRef) -> Iterator[Diagnostic]:
