@@ -11,6 +11,7 @@ from kservec.core.text.source import parse
 from kservec.io.reading import read_file, shown_name
 from kservec.overlays.closure import Closure, Patch, is_below, patches_of, resolved
 from kservec.overlays.judging import (
+    CIRCLE,
     NO_MAP,
     NOT_FOUND,
     OUTSIDE,
@@ -64,10 +65,14 @@ class ClosureReader:
         self.objects: dict[str, tuple[Document, ...]] = {}
         self.texts: dict[str, tuple[Document, ...]] = {}
         self.findings: list[Diagnostic] = []
+        self.open: list[str] = []
 
     def folder(self, folder: str, named: Span) -> None:
         """Read the kustomization of a folder, and what it refers to; `named` is where somebody refers to it."""
-        if folder in self.kustomizations:
+        if folder in self.open:
+            way = " -> ".join((*self.open[self.open.index(folder) :], folder))
+            self.findings.append(Diagnostic(code=CIRCLE, message=f"{way} is a circle", span=named, help="remove this"))
+        if folder in self.kustomizations or folder in self.open:
             return
         found = [name for name in NAMES if (self.root / folder / name).is_file()]
         if len(found) != 1:
@@ -80,7 +85,9 @@ class ClosureReader:
         if kustomization is None:
             return
         self.kustomizations[folder] = kustomization
-        self.findings += [*kind_findings(kustomization), *field_findings(kustomization)]
+        odd = tuple(kind_findings(kustomization))
+        self.findings += odd or field_findings(kustomization)
+        self.open.append(folder)
         for field in PLUGINS:
             for i, item in kustomization.items(field):
                 if isinstance(item, str) and "\n" in item:
@@ -88,6 +95,7 @@ class ClosureReader:
                     self.plugins(documents, folder, kustomization.span(field, i))
         for reference in kustomization.references:
             self.follow(kustomization, reference)
+        self.open.pop()
 
     def kustomization(self, folder: str, path: str) -> Kustomization | None:
         """The kustomization that a file holds; None if it holds none."""

@@ -77,7 +77,8 @@ def overlaid(
     made = read_result(text, closure, gathering.objects)
     accounts = accounts_of(documents_of(platform, limits)) if moves(gathering) else frozenset()
     found = (*found, *after_findings(made, accounts))
-    return Overlaid(tuple(m.document for m in made), files, found)
+    # What is compiled of broken references would only be told that it is broken.
+    return Overlaid(() if has_errors(found) else tuple(m.document for m in made), files, found)
 
 
 def documents_of(files: Iterable[File], limits: Limits) -> Iterator[Document]:

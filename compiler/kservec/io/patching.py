@@ -61,5 +61,5 @@ def laid_over(closure: Closure, objects: Sequence[Rendered], named: Span) -> Out
         text = build(staged_over(closure, schemas, marked(subjects)))
     except (KustomizeError, NoKustomizeError) as error:
         return Outcome((), (*found, failure(error, closure, named)))
-    made = outcome(patched_objects(text, subjects, gathering.objects), closure, schemas)
+    made = outcome(patched_objects(text, subjects, gathering.objects, closure), schemas)
     return Outcome(made.objects, (*found, *made.diagnostics))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.paths import lookup
 from kservec.core.spelling import closest
 from kservec.overlays.kustomization import Kustomization
 from kservec.overlays.objects import DEFAULT_NAMESPACE, Gathered, Gathering, Id, id_of
@@ -62,6 +63,13 @@ LEFT = Code(
     "`namespace:` moves the services, and not what the platform's documents describe. The service account is there in "
     "the old namespace only, so downloads would have no credentials.",
 )
+REORDERED = Code(
+    "overlay/containers-reordered",
+    Severity.WARNING,
+    "a patch that puts another container first",
+    "Kustomize puts what a patch names before what it does not, and KServe takes the first container of a component "
+    "for the one that serves. Name that one first in the patch, too.",
+)
 UNREACHED = Code(
     "overlay/unreached-source",
     Severity.WARNING,
@@ -72,6 +80,7 @@ UNREACHED = Code(
 
 KSERVE = "serving.kserve.io"
 SCALED = ("InferenceGraph", "InferenceService", "LLMInferenceService")
+COMPONENTS = ("predictor", "transformer", "explainer")
 RUNTIMES = ("ClusterServingRuntime", "ServingRuntime")
 DIRECT: Mapping[str, tuple[str, ...]] = {
     "serviceName": ("InferenceService",),
@@ -212,6 +221,7 @@ def after_findings(made: Sequence[Made], accounts: Collection[tuple[str, str]]) 
     for user in origins:
         if user.called.group != KSERVE:
             continue
+        yield from reordered(user)
         for named in names_in(user.document.value.get("spec")):
             path = ("spec", *named.path)
             moved = None if any((kind, named.name) in names for kind in named.kinds) else renamed(named, origins)
@@ -219,6 +229,21 @@ def after_findings(made: Sequence[Made], accounts: Collection[tuple[str, str]]) 
                 yield broken(user, path, named, moved)
             elif named.kinds == ("ServiceAccount",):
                 yield from left_behind(user, path, named.name, there)
+
+
+def reordered(user: Made) -> Iterator[Diagnostic]:
+    """Warnings about components whose first container is another one than in the file."""
+    before = user.origin.document.value if user.origin is not None and user.origin.document is not None else {}
+    for component in COMPONENTS if user.called.kind == "InferenceService" else ():
+        at = ("spec", component, "containers")
+        old, new = (lookup(value, (*at, 0, "name")) for value in (before, user.document.value))
+        if old and new and old != new and lookup(user.document.value, (*at, old)) is not None:
+            yield Diagnostic(
+                code=REORDERED,
+                message=f"a patch puts the container {new} of {user.called} before {old}, which serves",
+                span=user.document.span((*at, 0, "name")),
+                help=f"write `- name: {old}` before it in the patch",
+            )
 
 
 def renamed(named: Named, made: Iterable[Made]) -> Made | None:
@@ -238,7 +263,8 @@ def broken(user: Made, path: Path, named: Named, moved: Made) -> Diagnostic:
     generated = moved.origin.document is None
     hint = "leave out namePrefix and nameSuffix: environments differ by namespace or cluster; or patch this name, too"
     if generated:
-        hint = "write `generatorOptions: {disableNameSuffixHash: true}` into the kustomization"
+        also = ", and leave out namePrefix and nameSuffix" if why is not None else ""
+        hint = f"write `generatorOptions: {{disableNameSuffixHash: true}}` into the kustomization{also}"
     return Diagnostic(
         code=BROKEN,
         message=f"{user.called.kind} {user.called.name} refers to {named.name}, now called {moved.called.name}",

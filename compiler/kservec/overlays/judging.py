@@ -46,6 +46,12 @@ NOT_FOUND = Code(
     "an overlay that refers to something that is not there",
     "A kustomization names a file that does not exist, or a folder without a kustomization.yaml.",
 )
+CIRCLE = Code(
+    "overlay/circle",
+    Severity.ERROR,
+    "kustomizations that refer to each other",
+    "A kustomization is made of those that it names, so none of them can be made of it.",
+)
 UNKNOWN_FIELD = Code(
     "overlay/unknown-field",
     Severity.ERROR,
@@ -102,7 +108,7 @@ def kind_findings(kustomization: Kustomization) -> Iterator[Diagnostic]:
     )
     at = ("kind",) if kind not in KINDS else ("apiVersion",)
     if kind not in KINDS or not str(version).startswith(KUSTOMIZATION_GROUP):
-        message = f"this is no kustomization, but a {kind} of {version}"
+        message = f"this is no kustomization: its kind is {kind}, of {version}"
         hint = "name the file otherwise, and list it under resources of a kustomization"
         yield Diagnostic(code=NO_MAP, message=message, span=kustomization.span(*at), help=hint)
 

@@ -19,7 +19,7 @@ from kservec.emit import dump
 from kservec.gitops.rendered import Rendered
 from kservec.overlays.closure import Patch
 from kservec.overlays.objects import Gathered, id_of
-from kservec.overlays.result import RESULT_LIMITS, without_origin
+from kservec.overlays.result import RESULT_LIMITS, origin_of, path_of, without_origin
 from kservec.overlays.texts import read_text
 from kservec.overlays.tracing import OverlaidDocument
 from kservec.passes.seal import REFUSED
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kservec.core.schemas.faults import Fault
     from kservec.core.schemas.schema import Schemas
     from kservec.overlays.closure import Closure
+    from kservec.overlays.kustomization import Kustomization
 
 KNATIVE = ("serving.knative.dev/v1", "Service")
 MARK = "kservec.dev/rendered"
@@ -94,28 +95,42 @@ def given(subjects: Sequence[Subject]) -> list[Gathered]:
 
 
 class Patched(NamedTuple):
-    """What kustomize made of one object, or added. `before` is None for what was added."""
+    """What kustomize made of one object, or added. `before` is None for what was added.
+
+    `base` is what the values that no layer sets are traced to.
+    """
 
     value: Json
     before: Subject | None
-    layers: tuple[Patch, ...]
+    base: Document
+    layers: tuple[Patch | Kustomization, ...]
 
 
-def patched_objects(text: str, subjects: Sequence[Subject], laid: Sequence[Gathered]) -> Iterator[Patched]:
+def patched_objects(
+    text: str, subjects: Sequence[Subject], laid: Sequence[Gathered], closure: Closure
+) -> Iterator[Patched]:
     """What kustomize made, object by object.
 
     Args:
         text: what it wrote.
         subjects: the objects that it was given.
-        laid: the same, with what is laid over each.
+        laid: the same, with what is laid over each, and then what is added.
+        closure: what the patches reach.
     """
     documents, _ = read_text(SourceText("", text), RESULT_LIMITS)
     places = {subject.rendered.ref: i for i, subject in enumerate(subjects)}
+    first = closure.first.document
     for document in documents:
-        plain, mark = without_mark(without_origin(document.value)[0])
+        plain, origin = without_origin(document.value)
+        plain, mark = without_mark(plain)
         i = int(mark) if mark.isdigit() else places.get(identity(plain), -1)
-        layers = tuple(layer for layer in laid[i].layers if isinstance(layer, Patch)) if i >= 0 else ()
-        yield Patched(plain, subjects[i] if i >= 0 else None, layers)
+        if i >= 0:
+            patches = [layer.document for layer in laid[i].layers if isinstance(layer, Patch)]
+            yield Patched(plain, subjects[i], patches[-1] if patches else first, laid[i].layers)
+        else:
+            found = origin_of(id_of(plain), path_of(origin), laid[len(subjects) :])
+            base = found.document if found is not None and found.document is not None else first
+            yield Patched(plain, None, base, found.layers if found is not None else ())
 
 
 def identity(value: Json) -> ObjectRef:
@@ -135,7 +150,7 @@ def without_mark(value: Json) -> tuple[Json, str]:
     return {**value, "metadata": rest | ({"annotations": annotations} if annotations else {})}, mark
 
 
-def outcome(made: Iterator[Patched], closure: Closure, schemas: Schemas) -> Outcome:
+def outcome(made: Iterator[Patched], schemas: Schemas) -> Outcome:
     """The objects after the patches, and what is wrong with those that they changed or added."""
     objects: list[Rendered] = []
     found: list[Diagnostic] = []
@@ -143,19 +158,18 @@ def outcome(made: Iterator[Patched], closure: Closure, schemas: Schemas) -> Outc
         if one.before is not None and one.value == one.before.value:
             objects.append(one.before.rendered)
             continue
-        document = traced(one, closure)
+        document = OverlaidDocument(one.value, one.base, one.layers)
         ref = ref_of(document, schemas)
         faults = [*identity_findings(one, document, ref), *validity_findings(document, ref, schemas)]
         found += faults
         if not faults:
             objects.append(rendered_again(one, ref, schemas))
-    return Outcome(tuple(sorted(objects, key=lambda rendered: rendered.ref)), tuple(found))
+    return Outcome(tuple(sorted(objects, key=lambda rendered: rendered.ref)), once_a_place(found))
 
 
-def traced(one: Patched, closure: Closure) -> OverlaidDocument:
-    """An object whose values are traced to the patches; what no patch wrote, to the last one, or the kustomization."""
-    base = one.layers[-1].document if one.layers else closure.first.document
-    return OverlaidDocument(one.value, base, one.layers)
+def once_a_place(found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Findings without further ones of a kind about the same line: a suffix renames all objects at once."""
+    return tuple({(one.code, one.span): one for one in reversed(found)}.values())[::-1]
 
 
 def rendered_again(one: Patched, ref: ObjectRef, schemas: Schemas) -> Rendered:
