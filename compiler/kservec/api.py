@@ -132,17 +132,15 @@ def compile_files(
     files: Sequence[File],
     *,
     target: Target | None = None,
-    made: tuple[Sequence[Document], Sequence[Diagnostic]] | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> Compilation:
     """Compile files that were read already. `each` is told how many of how many services are done.
 
-    The order of `files` does not matter; that of the target's does, since later ones override. `made`: the documents
-    that an overlay made of the files, and what was found then; without it the files' own are compiled.
+    The order of `files` does not matter; that of the target's does, since later ones override.
     """
     target = target or Target()
     own = sorted(files, key=itemgetter(0, 1))
-    specs, found = made if made is not None else parsed(own, target.limits)
+    specs, found = parsed(own, target.limits)
     groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
     inputs = Inputs(
@@ -180,8 +178,10 @@ def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[
 def unread_texts(found: Iterable[Diagnostic], *groups: Iterable[File]) -> Iterator[str]:
     """The texts of the documents that could not be read, given what is wrong with the texts of files."""
     lines: dict[str, set[int]] = {}
+    # What is said of an overlay says nothing of the texts of its files.
+    others = [file.finding for group in groups for file in group if file.documents is not None]
     for diagnostic in found:
-        if diagnostic.span is not None:
+        if diagnostic.span is not None and diagnostic not in others:
             line = 0 if diagnostic.code is TEMPLATE else diagnostic.span.line
             lines.setdefault(diagnostic.span.file, set()).add(line)
     for file in (file for group in groups for file in group if file.name in lines):
@@ -200,6 +200,9 @@ def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[
     for file in files:
         if file.finding is not None:
             found.append(file.finding)
+            continue
+        if file.documents is not None:
+            documents.extend(file.documents)
             continue
         read, diagnostics = parse(file.content, file.name, limits)
         documents.extend(read)

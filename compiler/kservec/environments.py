@@ -143,14 +143,8 @@ def render(
         OSError: a path of the project does not exist or cannot be read.
     """
     settings, limits = workspace.environments[name], limits or Limits()
-    sources, target = source_files(workspace, settings, limits.max_bytes), target_of(workspace, settings, limits)
-    made = None
-    if settings.overlay:
-        from kservec.io.overlaying import overlaid  # noqa: PLC0415 - loads what starts programs
-
-        documents, sources, found = overlaid(workspace, settings, sources, target.platform, limits)
-        made = documents, found
-    compilation = compile_files(sources, target=target, made=made, each=each)
+    sources = source_files(workspace, settings, limits.max_bytes)
+    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each)
     rendering = Rendering(
         settings=settings,
         output=workspace.at(settings.output),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span, has_errors
 from kservec.core.text.source import parse
@@ -10,6 +10,7 @@ from kservec.io.kustomize import KustomizeError, NoKustomizeError, build
 from kservec.io.overlay_files import read_closure
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import File, shown_name
+from kservec.io.workspace import platform_files
 from kservec.overlays.accounts import accounts_of
 from kservec.overlays.breaks import UNREACHED, after_findings, before_findings
 from kservec.overlays.messages import refusal
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kservec.io.workspace import Workspace
     from kservec.overlays.closure import Closure
     from kservec.overlays.objects import Gathering
+    from kservec.overlays.result import Made
     from kservec.project.settings import Settings
 
 NO_KUSTOMIZE = Code(
@@ -38,52 +40,62 @@ NO_KUSTOMIZE = Code(
 )
 
 
-class Overlaid(NamedTuple):
-    """What an overlay makes of the sources: documents, the files that they were made of, and what was found."""
+def overlaid(workspace: Workspace, settings: Settings, sources: Sequence[File], limits: Limits) -> tuple[File, ...]:
+    """The files that an overlay reaches, with the documents that it makes of them; without any after an error.
 
-    documents: tuple[Document, ...]
-    files: tuple[File, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def overlaid(
-    workspace: Workspace, settings: Settings, sources: Sequence[File], platform: Sequence[File], limits: Limits
-) -> Overlaid:
-    """The documents that an overlay makes, for a compilation; none after an error.
+    What is wrong with it comes as files, too: each with one finding and no documents.
 
     Args:
         workspace: the project.
         settings: the environment, which has an overlay.
         sources: the files of the project's sources, which the overlay is expected to reach.
-        platform: the files that describe the cluster.
         limits: what a file may hold.
 
     Raises:
-        OSError: a file that the overlay refers to cannot be read.
+        OSError: a file that the overlay refers to, or one of the platform's, cannot be read.
     """
     named = named_at(workspace, settings.name, "overlay")
     closure, found = read_closure(workspace.root, settings.overlay, named, limits)
     files = files_of(workspace.root, closure)
-    if has_errors(found):
-        return Overlaid((), files, found)
-    gathering = gathered(closure, is_namespaced_by(packaged_schemas()))
-    found = (*found, *unreached(sources, files), *before_findings(closure, gathering))
-    if has_errors(found):
-        return Overlaid((), files, found)
+    made: tuple[Made, ...] = ()
+    if not has_errors(found):
+        gathering = gathered(closure, is_namespaced_by(packaged_schemas()))
+        found = (*found, *unreached(sources, files), *before_findings(closure, gathering))
+        if not has_errors(found):
+            made, faults = built(closure, gathering, named)
+            accounts = accounts_of(documents_of(workspace, settings, limits)) if moves(gathering) else frozenset()
+            found = (*found, *faults, *after_findings(made, accounts))
+    # What is compiled of broken references would only be told that it is broken.
+    documents = () if has_errors(found) else tuple(m.document for m in made)
+    return (*with_documents(files, documents), *with_findings(found, (workspace.file, *sources, *files)))
+
+
+def built(closure: Closure, gathering: Gathering, named: Span) -> tuple[tuple[Made, ...], tuple[Diagnostic, ...]]:
+    """What kustomize makes of an overlay, and why it makes nothing."""
     try:
         text = build(staged(closure, packaged_schemas()))
     except (KustomizeError, NoKustomizeError) as error:
-        return Overlaid((), files, (*found, failure(error, closure, named)))
-    made = read_result(text, closure, gathering.objects)
-    accounts = accounts_of(documents_of(platform, limits)) if moves(gathering) else frozenset()
-    found = (*found, *after_findings(made, accounts))
-    # What is compiled of broken references would only be told that it is broken.
-    return Overlaid(() if has_errors(found) else tuple(m.document for m in made), files, found)
+        return (), (failure(error, closure, named),)
+    return read_result(text, closure, gathering.objects), ()
 
 
-def documents_of(files: Iterable[File], limits: Limits) -> Iterator[Document]:
-    """The documents of files; what is wrong with them is told where they are compiled."""
-    for file in files:
+def with_documents(files: Sequence[File], documents: tuple[Document, ...]) -> Iterator[File]:
+    """The files of an overlay, the first of them with what the overlay makes of them all."""
+    for i, file in enumerate(files):
+        yield file._replace(documents=() if i else documents)
+
+
+def with_findings(found: Iterable[Diagnostic], files: Iterable[File]) -> Iterator[File]:
+    """A file for each finding, with the content that it points into."""
+    contents = {file.name: file.content for file in files}
+    for diagnostic in found:
+        name = diagnostic.span.file if diagnostic.span is not None else ""
+        yield File(name, contents.get(name, b""), diagnostic, ())
+
+
+def documents_of(workspace: Workspace, settings: Settings, limits: Limits) -> Iterator[Document]:
+    """The platform's documents of an environment; what is wrong with them is told where they are compiled."""
+    for file in platform_files(workspace, settings, limits.max_bytes):
         yield from parse(file.content, file.name, limits)[0]
 
 

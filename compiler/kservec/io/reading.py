@@ -16,6 +16,8 @@ from kservec.gitops.layout import INDEX, KUSTOMIZATION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kservec.core.text.document import Document
+
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -54,11 +56,16 @@ KUSTOMIZATIONS = (KUSTOMIZATION, "kustomization.yml")
 
 
 class File(NamedTuple):
-    """A file of the input: its name as diagnostics show it, and its content; or why it has none, as a finding."""
+    """A file of the input: its name as diagnostics show it, and its content; or why it has none, as a finding.
+
+    `documents` are those to compile where they are not the ones of the content: what an overlay made of its files, and
+    with a finding none.
+    """
 
     name: str
     content: bytes
     finding: Diagnostic | None = None
+    documents: tuple[Document, ...] | None = None
 
     @property
     def has_to_be_read(self) -> bool:
