@@ -6,7 +6,6 @@ here they are off as well.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
@@ -97,6 +96,8 @@ def build(files: Mapping[str, bytes], tool: Tool | None = None, seconds: float =
 
 def in_process(folder: Path, seconds: float) -> str:
     """Run the library. It cannot be stopped: when it takes too long it is left to its thread."""
+    import asyncio  # noqa: PLC0415 - comes with the library
+
     import pykustomize  # noqa: PLC0415 - an extra
 
     made: list[str] = []

@@ -160,4 +160,4 @@ def plugin_references(configuration: Json) -> Iterator[str]:
 
 def is_document(text: str) -> bool:
     """Whether an item of a list of paths is a document itself. Kustomize tries to read a file first."""
-    return "\n" in text or text.lstrip().startswith(("{", "["))
+    return "\n" in text or ": " in text or text.lstrip().startswith(("{", "["))
