@@ -87,8 +87,7 @@ class Kustomization:
 
     def items(self, field: str) -> Iterator[tuple[int, Json]]:
         """The items of a field that holds a list."""
-        value = self.value.get(field)
-        yield from enumerate(value if isinstance(value, list) else ())
+        yield from enumerate(listed(self.value.get(field)))
 
     def span(self, *at: str | int) -> Span:
         """Where a value of it is written."""
@@ -137,7 +136,7 @@ def contents(generator: Json, at: Path) -> Iterator[Reference]:
     if not isinstance(generator, dict):
         return
     for field in ("files", "envs"):
-        for i, text in enumerate(generator.get(field) or ()):
+        for i, text in enumerate(listed(generator.get(field))):
             if isinstance(text, str):
                 yield Reference(text.rpartition("=")[2], (*at, field, i), Use.CONTENT)
     if isinstance(generator.get("env"), str):
@@ -152,10 +151,15 @@ def plugin_references(configuration: Json) -> Iterator[str]:
         if isinstance(configuration.get(field), str):
             yield configuration[field]
     for field in ("paths", "files", "envs"):
-        yield from (t.rpartition("=")[2] for t in configuration.get(field) or () if isinstance(t, str))
-    for item in configuration.get("replacements") or ():
+        yield from (t.rpartition("=")[2] for t in listed(configuration.get(field)) if isinstance(t, str))
+    for item in listed(configuration.get("replacements")):
         if isinstance(item, dict) and isinstance(item.get("path"), str):
             yield item["path"]
+
+
+def listed(value: Json) -> Sequence[Json]:
+    """The items of a list; none of anything else, which kustomize refuses."""
+    return value if isinstance(value, list) else ()
 
 
 def is_document(text: str) -> bool:

@@ -62,7 +62,8 @@ def openapi_text(schemas: Schemas, own: Json = None) -> str:
     """The document as text, always the same; definitions and paths of a document of the user's own come over ours."""
     document = openapi_document(schemas)
     if isinstance(own, dict):
-        document = {part: {**document[part], **(own.get(part) or {})} for part in document}
+        added = {part: own[part] for part in document if isinstance(own.get(part), dict)}
+        document = {part: {**known, **added.get(part, {})} for part, known in document.items()}
     return json.dumps(document, separators=(",", ":"), sort_keys=True) + "\n"
 
 
