@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.paths import lookup
 from kservec.core.spelling import closest
+from kservec.overlays.images import image_findings
 from kservec.overlays.kustomization import Kustomization
 from kservec.overlays.objects import DEFAULT_NAMESPACE, Gathered, Gathering, Id, id_of
 
@@ -134,6 +135,7 @@ def before_findings(closure: Closure, gathering: Gathering) -> Iterator[Diagnost
     for kustomization in closure.kustomizations.values():
         yield from replica_findings(kustomization, gathering.objects)
         yield from merged_findings(kustomization, gathering.objects)
+    yield from image_findings(closure, gathering.objects)
 
 
 def in_vain(patch: Patch, there: Sequence[Gathered]) -> Diagnostic:
