@@ -219,6 +219,7 @@ def after_findings(made: Sequence[Made], accounts: Collection[tuple[str, str]]) 
     """
     origins = [m for m in made if m.origin is not None]
     names = {(m.called.kind, m.called.name) for m in made}
+    moved = {(m.called.kind, name): m for m in origins for name in former_names(m)}
     there = {(m.called.place, m.called.name) for m in made if m.called.kind == "ServiceAccount"} | set(accounts)
     for user in origins:
         if user.called.group != KSERVE:
@@ -226,11 +227,18 @@ def after_findings(made: Sequence[Made], accounts: Collection[tuple[str, str]]) 
         yield from reordered(user)
         for named in names_in(user.document.value.get("spec")):
             path = ("spec", *named.path)
-            moved = None if any((kind, named.name) in names for kind in named.kinds) else renamed(named, origins)
-            if moved is not None:
-                yield broken(user, path, named, moved)
+            meant = [(kind, named.name) for kind in named.kinds]
+            now = next((moved[one] for one in meant if one in moved), None)
+            if now is not None and not names.intersection(meant):
+                yield broken(user, path, named, now)
             elif named.kinds == ("ServiceAccount",):
                 yield from left_behind(user, path, named.name, there)
+
+
+def former_names(made: Made) -> list[str]:
+    """The names that an object had, and has no more."""
+    ids = made.origin.ids if made.origin is not None else ()
+    return [called.name for called in ids if called.name != made.called.name]
 
 
 def reordered(user: Made) -> Iterator[Diagnostic]:
@@ -246,16 +254,6 @@ def reordered(user: Made) -> Iterator[Diagnostic]:
                 span=user.document.span((*at, 0, "name")),
                 help=f"write `- name: {old}` before it in the patch",
             )
-
-
-def renamed(named: Named, made: Iterable[Made]) -> Made | None:
-    """The object that had a name and has another one now."""
-    for other in made:
-        was = other.origin.ids if other.origin is not None else ()
-        is_meant = other.called.kind in named.kinds and named.name in [called.name for called in was]
-        if is_meant and other.called.name != named.name:
-            return other
-    return None
 
 
 def broken(user: Made, path: Path, named: Named, moved: Made) -> Diagnostic:

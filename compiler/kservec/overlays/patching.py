@@ -19,7 +19,7 @@ from kservec.emit import dump
 from kservec.gitops.rendered import Rendered
 from kservec.overlays.closure import Patch
 from kservec.overlays.objects import Gathered, id_of
-from kservec.overlays.result import RESULT_LIMITS, origin_of, path_of, without_origin
+from kservec.overlays.result import RESULT_LIMITS, by_file, origin_of, path_of, without_origin
 from kservec.overlays.texts import read_text
 from kservec.overlays.tracing import OverlaidDocument
 from kservec.passes.seal import REFUSED
@@ -119,6 +119,7 @@ def patched_objects(
     """
     documents, _ = read_text(SourceText("", text), RESULT_LIMITS)
     places = {subject.rendered.ref: i for i, subject in enumerate(subjects)}
+    added = by_file(laid[len(subjects) :])
     first = closure.first.document
     for document in documents:
         plain, origin = without_origin(document.value)
@@ -128,7 +129,7 @@ def patched_objects(
             patches = [layer.document for layer in laid[i].layers if isinstance(layer, Patch)]
             yield Patched(plain, subjects[i], patches[-1] if patches else first, laid[i].layers)
         else:
-            found = origin_of(id_of(plain), path_of(origin), laid[len(subjects) :])
+            found = origin_of(id_of(plain), path_of(origin), added)
             base = found.document if found is not None and found.document is not None else first
             yield Patched(plain, None, base, found.layers if found is not None else ())
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.text.reading import Limits
@@ -23,6 +24,8 @@ ORIGIN, CHANGES = "config.kubernetes.io/origin", "alpha.config.kubernetes.io/tra
 METADATA = "buildMetadata"
 RESULT_LIMITS = Limits(max_bytes=1 << 30, max_nodes=2_000_000)
 HASH_LENGTH = 10
+
+_find_path = re.compile(r"^(?:path|configuredIn): (?:([^'\"\s].*)|'(.*)')$", re.MULTILINE).search
 
 
 class Made(NamedTuple):
@@ -47,13 +50,22 @@ def read_result(text: str, closure: Closure, objects: Sequence[Gathered]) -> tup
         objects: what it is made of.
     """
     documents, _ = read_text(SourceText("", text), RESULT_LIMITS)
-    return tuple(made_of(document.value, closure, objects) for document in documents)
+    places = by_file(objects)
+    return tuple(made_of(document.value, closure, places) for document in documents)
 
 
-def made_of(value: Json, closure: Closure, objects: Sequence[Gathered]) -> Made:
+def by_file(objects: Sequence[Gathered]) -> dict[str, list[Gathered]]:
+    """The objects of each file, and those that the kustomization of a folder generates."""
+    places: dict[str, list[Gathered]] = {}
+    for known in objects:
+        places.setdefault(known.file, []).append(known)
+    return places
+
+
+def made_of(value: Json, closure: Closure, places: Mapping[str, Sequence[Gathered]]) -> Made:
     """An object that kustomize wrote, traced to what it was made of."""
     plain, origin = without_origin(value)
-    found = origin_of(id_of(plain), path_of(origin), objects)
+    found = origin_of(id_of(plain), path_of(origin), places)
     if found is None:
         return Made(OverlaidDocument(plain, closure.first.document, ()), None)
     base = found.document or closure.kustomizations[found.file].document
@@ -74,16 +86,8 @@ def without_origin(value: Json) -> tuple[Json, str]:
 
 def path_in(annotation: str) -> str:
     """The path in an origin annotation: the file of an object, or of the kustomization that generates it."""
-    fields = dict(pairs(annotation))
-    return fields.get("path") or fields.get("configuredIn") or ""
-
-
-def pairs(annotation: str) -> Iterator[tuple[str, str]]:
-    """The top-level fields of an annotation that are text."""
-    documents, _ = read_text(SourceText("", annotation), RESULT_LIMITS)
-    for document in documents:
-        value = document.value if isinstance(document.value, dict) else {}
-        yield from ((key, text) for key, text in value.items() if isinstance(text, str))
+    found = _find_path(annotation)
+    return (found[1] or found[2].replace("''", "'")) if found is not None else ""
 
 
 def path_of(origin: str) -> str | None:
@@ -92,23 +96,20 @@ def path_of(origin: str) -> str | None:
     return path.removeprefix(f"{TREE}/") if path is not None and path.startswith(f"{TREE}/") else None
 
 
-def origin_of(called: Id | None, path: str | None, objects: Sequence[Gathered]) -> Gathered | None:
-    """The object of the overlay that an object comes from, given its name and the path of its origin."""
+def origin_of(called: Id | None, path: str | None, places: Mapping[str, Sequence[Gathered]]) -> Gathered | None:
+    """The object of the overlay that an object comes from, given its name and the path of its origin.
+
+    `places` are the objects of each file; of what a kustomization generates, those of its folder.
+    """
     if called is None or path is None:
         return None
-    alike = [
-        o for o in objects if o.last.kind == called.kind and path in (o.file, f"{o.file}/{file_of(path)}".lstrip("/"))
-    ]
+    known = (*places.get(path, ()), *(o for o in places.get(path.rpartition("/")[0], ()) if o.document is None))
+    alike = [one for one in known if one.last.kind == called.kind]
     for fits in (is_same, is_named_same, is_generated_as):
-        found = next((known for known in alike if fits(known, called)), None)
+        found = next((one for one in alike if fits(one, called)), None)
         if found is not None:
             return found
     return alike[0] if len(alike) == 1 else None
-
-
-def file_of(path: str) -> str:
-    """The last step of a path."""
-    return path.rpartition("/")[2]
 
 
 def is_same(known: Gathered, called: Id) -> bool:
