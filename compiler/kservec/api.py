@@ -233,7 +233,7 @@ def need_presets(specs: Iterable[Document]) -> bool:
 def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:
     """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
     target = target or Target()
-    groups = (sorted(files), target.platform, builtin_files(target), target.previous)
+    groups = (sorted(files, key=itemgetter(0, 1)), target.platform, builtin_files(target), target.previous)
     (specs, found), (platform, odd), (catalog, _), (previous, _) = (parsed(group, target.limits) for group in groups)
     front = read(specs, platform, catalog, options_of(target, previous), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *odd, *front.diagnostics)))

@@ -136,3 +136,13 @@ def test_a_kustomization_among_files_is_passed_over(repo: Path) -> None:
     ran = kservec(repo, "lint", "services/")
     assert ran.status == 0
     assert "note[input/kustomization]" in ran.err
+
+
+def test_explain_sees_what_an_overlay_makes(repo: Path) -> None:
+    """A patched value is explained by the patch, also where the overlay has findings of its own."""
+    kustomization = repo / "overlays/dev/kustomization.yaml"
+    kustomization.write_text(kustomization.read_text() + "images: [{name: nobody, newTag: v1}]\n")
+    arguments = "initContainers[storage-initializer].args"
+    ran = kservec(repo, "explain", f"Deployment/fraud-predictor.spec.template.spec.{arguments}", "dev")
+    assert ran.status == 0
+    assert "overlays/dev/fraud.yaml:12" in ran.out
