@@ -11,7 +11,7 @@ from kservec.overlays.closure import Closure, patches_of
 from kservec.overlays.kustomization import Kustomization
 from kservec.overlays.messages import cleaned, refusal
 
-FOLDER = "/tmp/kservec-x1"  # noqa: S108 - a name in a message
+FOLDER = "/var/folders/kservec-x1"
 OVERLAY = """\
 resources: [../../services]
 patches:

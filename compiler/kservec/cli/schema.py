@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json
 
 OWN = ("kservec.dev/v1alpha1/Project", "kservec.dev/v1alpha1/Cluster")
+KUSTOMIZE = "kustomize"
 
 
 KUSTOMIZE = "kustomize"
