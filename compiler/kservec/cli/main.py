@@ -14,6 +14,7 @@ from kservec.cli.streams import ReaderGoneError, complain, discard_rest
 from kservec.core.spelling import closest
 
 COMMANDS = {
+    "init": "Lay down a repository that builds.",
     "build": "Compile and write plain Kubernetes YAML.",
     "lint": "Report what is wrong, and write nothing.",
     "explain": "Say where a value comes from, and why a service got its runtime.",

@@ -9,10 +9,13 @@ import click
 
 from kservec.cli.streams import write
 from kservec.core.spelling import closest
-from kservec.io.packaged import packaged_schemas
+from kservec.io.packaged import packaged_own_schema, packaged_schemas
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+OWN = {"cluster": "kservec.dev/v1alpha1/Cluster", "project": "kservec.dev/v1alpha1/Project"}
+"""Our own documents: the words for them, and their full names."""
 
 
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str | CompletionItem]:
@@ -20,7 +23,7 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
     del ctx, parameter
     names = packaged_schemas().names()
     kinds = sorted({name.rpartition("/")[2] for name in names})
-    return [name for name in (*kinds, *names) if name.startswith(incomplete)]
+    return [name for name in (*OWN, *kinds, *names) if name.startswith(incomplete)]
 
 
 @click.command()
@@ -28,19 +31,28 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
 def schema(kind: str | None) -> int:
     """Print the JSON Schema of KIND, for editors and other checks; without KIND list what there is.
 
-    KIND is a kind, or group/version/Kind where several versions have it.
+    KIND is a kind, or group/version/Kind where several versions have it; project and cluster are documents of
+    kservec's own.
 
     \b
-      kservec schema InferenceService > inferenceservice.schema.json
+      kservec schema project > .schemas/project.json
+      kservec schema InferenceService > .schemas/inferenceservice.json
     """  # noqa: D301
     schemas = packaged_schemas()
     if kind is None:
-        write("".join(f"{name}\n" for name in schemas.names()))
+        write("".join(f"{name}\n" for name in (*OWN.values(), *schemas.names())))
         return 0
-    found = schemas.bundled(kind)
+    own = own_name(kind)
+    found = schemas.bundled(kind) if own is None else json.loads(packaged_own_schema(own))
     if found is None:
-        near = closest(kind, {part for name in schemas.names() for part in (name, name.rpartition("/")[2])})
+        known = {part for name in schemas.names() for part in (name, name.rpartition("/")[2])}
+        near = closest(kind, {*known, *OWN, *OWN.values()})
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"there is no schema for {kind}{hint}", click.get_current_context())
     write(json.dumps(found, indent=2) + "\n")
     return 0
+
+
+def own_name(kind: str) -> str | None:
+    """The word for one of our own documents, which may be asked for by its kind or full name too."""
+    return next((word for word, name in OWN.items() if kind in (word, name, name.rpartition("/")[2])), None)
