@@ -93,17 +93,22 @@ def suite(found: tuple[Diagnostic, ...], sources: dict[str, str]) -> list[Elemen
     return cases
 
 
-def test_files_are_tests_and_errors_failures() -> None:
-    """A file without errors is a passed test, each error a failed one; warnings are output; no name holds a line."""
-    cases = suite(FINDINGS, SOURCES | {"fine.yaml": ""})
-    failed = [case for case in cases if case.find("failure") is not None]
-    assert [case.get("classname") for case in failed] == ["isvc.yaml"] * 6
-    assert [case.get("classname") for case in cases[6:]] == ["(the whole run)", "fine.yaml", "other,file.yaml"]
-    assert failed[0].get("name") == "yaml/duplicate-key: the key `name` is here twice"
-    assert failed[0].get("line") == "4"
+def test_errors_are_failed_tests() -> None:
+    """Each error is a failed test of its file, warnings are output, and no name holds a line."""
+    cases = suite(FINDINGS, SOURCES)
+    assert [case.get("classname") for case in cases] == ["isvc.yaml"] * 6
+    assert all(case.find("failure") is not None for case in cases)
+    assert (cases[0].get("name"), cases[0].get("line")) == ("yaml/duplicate-key: the key `name` is here twice", "4")
     assert (
         "warning[metadata/unknown-key]: several lines" in junit_report(FINDINGS, SOURCES).partition("<system-out>")[2]
     )
+
+
+def test_a_run_without_errors_passes() -> None:
+    """There is one test, which passed, whatever warnings there are."""
+    for found in ((), FINDINGS[-2:]):
+        (case,) = suite(found, SOURCES)
+        assert (case.get("name"), list(case)) == ("no errors", [])
 
 
 def test_failures_of_one_name_are_told_apart() -> None:
@@ -121,7 +126,7 @@ def test_any_text_makes_a_valid_report(seed: int) -> None:
         Diagnostic(code=code, message=odd, span=Span(odd, 1, 1, 1, 2), help=odd, label=odd)
         for code in (ERROR, WARNING, NOTE)
     )
-    assert len(suite(found, {odd: odd, "b.yaml": odd})) == 2
+    assert len(suite(found, {odd: odd})) == 1
     assert len(run_of(found)["results"]) == 3
 
 
