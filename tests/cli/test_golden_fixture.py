@@ -23,8 +23,10 @@ FIXED = "test_prod[prod+payments+fraud+service-fraud-predictor].yaml"
 
 
 @pytest.fixture(name="repo")
-def repo_fixture(pytester: pytest.Pytester) -> Path:
-    """A repository with a project, a service and a test."""
+def repo_fixture(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a project, a service and a test; what runs there is no worker of this run."""
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
     (pytester.path / "kservec.yaml").write_text(PROJECT)
     (pytester.path / "services").mkdir()
     (pytester.path / "services" / "fraud.yaml").write_text(SERVICE)

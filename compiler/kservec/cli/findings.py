@@ -64,7 +64,7 @@ class Findings:
 def machine_readable(layout: str, found: Sequence[Diagnostic], sources: Mapping[str, str]) -> str:
     """Findings in a form for programs; each is loaded when it is asked for."""
     if layout in PLACED:
-        from kservec.io.workspace import repository_top  # noqa: PLC0415 - only these name files from there
+        from kservec.io.repository import repository_top  # noqa: PLC0415 - only these name files from there
         from kservec.report.places import from_top  # noqa: PLC0415 - as above
 
         folder = Path.cwd()

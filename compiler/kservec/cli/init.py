@@ -42,7 +42,8 @@ def init(*, folder: Path, tool: str, ci: str, mode: str, overlays: bool, repo_ur
       kservec init demo && cd demo && kservec build
       kservec init --gitops flux --ci gitlab
     """  # noqa: D301
-    from kservec.io.laying import lay, origin_url  # noqa: PLC0415 - `--help` needs none of it
+    from kservec.io.laying import lay  # noqa: PLC0415 - `--help` needs none of it
+    from kservec.io.repository import origin_url  # noqa: PLC0415 - as above
     from kservec.scaffold.repository import planned_repository  # noqa: PLC0415 - as above
 
     url = origin_url(folder.absolute()) if repo_url is None else repo_url

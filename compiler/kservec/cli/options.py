@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
@@ -32,8 +33,17 @@ REVISED = b"serving.knative.dev/v1"
 
 
 def paths_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The argument PATHS: what to compile."""
-    return click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))(command)
+    """The argument PATHS: what to compile. Shells complete it to files, and to the environments of the project."""
+    kind = click.Path(allow_dash=True)
+    return click.argument("paths", nargs=-1, type=kind, shell_complete=completions)(command)
+
+
+def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell may offer: environments whose name begins so, and the shell's own files."""
+    from kservec.cli.environments import environment_names  # noqa: PLC0415 - only shells ask
+
+    names = [CompletionItem(name, help="environment") for name in environment_names() if name.startswith(incomplete)]
+    return names + click.Path().shell_complete(ctx, parameter, incomplete)
 
 
 def target_options(command: Callable[..., int]) -> Callable[..., int]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from kservec.scaffold.repository import Planned
-
-SECONDS = 10
 
 
 class Laid(NamedTuple):
@@ -56,32 +53,3 @@ def fate(folder: Path, file: Planned, taken: set[str]) -> str:
 def holds_something(folder: Path) -> bool:
     """Whether there is a folder, and something in it."""
     return folder.is_dir() and any(folder.iterdir())
-
-
-def origin_url(folder: Path) -> str:
-    """Where a repository comes from, as its remote `origin` says without any credentials; empty if it does not."""
-    existing = next((place for place in (folder, *folder.parents) if place.is_dir()), Path())
-    said = asked(existing, "config", "--get", "remote.origin.url").strip()
-    scheme, mark, rest = said.partition("://")
-    if not mark:
-        return said
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2] if scheme.startswith('http') else host}{slash}{path}"
-
-
-def asked(folder: Path, *arguments: str) -> str:
-    """What git answers; nothing where there is no git, no repository or no answer."""
-    command = ["git", "-C", str(folder), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)  # noqa: S603
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
-
-
-def converts_lines(path: Path) -> bool:
-    """Whether git may convert the line ends of a file: it is in a repository, and no attribute forbids it."""
-    place = next((folder for folder in path.parents if folder.is_dir()), Path())
-    answer = asked(place, "check-attr", "text", "eol", "--", str(path.absolute())).splitlines()
-    values = {line.rpartition(": ")[2] for line in answer}
-    return bool(answer) and not values & {"unset", "lf"}

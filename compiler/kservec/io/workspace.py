@@ -57,11 +57,6 @@ def find_project(folder: Path) -> Path | None:
     return None
 
 
-def repository_top(folder: Path) -> Path:
-    """The top of the git repository that an absolute folder is in; the folder itself without one."""
-    return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
-
-
 def open_workspace(path: Path, max_bytes: int) -> Opened:
     """Read a project file.
 
