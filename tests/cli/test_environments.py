@@ -135,7 +135,7 @@ def test_the_first_build_tells_what_git_should_know(repo: Path) -> None:
     """In a repository whose attributes do not cover the tree, once, and with the line to add."""
     command = [str(shutil.which("git")), "init", "-q"]
     subprocess.run(command, cwd=repo, check=True)  # noqa: S603 - git
-    hint = "hint: git may convert the line ends"
+    hint = "hint: git may convert line ends"
     ran = kservec(repo, "build", "dev")
     assert (ran.status, ran.err.count(hint), "rendered/** -text linguist-generated" in ran.err) == (0, 1, True)
     assert hint not in kservec(repo, "build", "dev").err
