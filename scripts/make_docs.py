@@ -176,8 +176,8 @@ PROJECT_HEAD = (ROOT / "scripts" / "pages" / "project-file.head.md").read_text(e
 PROJECT_TAIL = (ROOT / "scripts" / "pages" / "project-file.tail.md").read_text(encoding="utf-8")
 PROJECT_FIELDS = "These hold for the repository as a whole."
 SHARED_FIELDS = (
-    "What an environment leaves out, it takes from the project. Its lists come after those of the project; its maps are "
-    "laid over the project's; of everything else its own value counts."
+    "What an environment leaves out, it takes from the project. Its lists come after those of the project; "
+    "its maps are laid over the project's; of everything else its own value counts."
 )
 ENVIRONMENT_FIELDS = "These stand below `environments.<name>` only."
 
