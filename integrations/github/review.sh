@@ -12,6 +12,10 @@ keep() {
 }
 
 if [ -n "${KSERVEC_SARIF:-}" ]; then
+  case $KSERVEC_SARIF in
+    /*) ;;
+    *) KSERVEC_SARIF="$GITHUB_WORKSPACE/$KSERVEC_SARIF" ;; # where later steps look for it
+  esac
   kservec lint --format sarif ${environments[@]+"${environments[@]}"} > "$KSERVEC_SARIF"
 fi
 if [ "${KSERVEC_LINT:-true}" = true ]; then

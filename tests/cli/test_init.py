@@ -166,6 +166,13 @@ def test_the_repository_is_that_of_the_remote(tmp_path: Path, remote: str, writt
     assert not [path for path, content in tree(tmp_path / "ml").items() if b"token@" in content]
 
 
+def test_in_a_folder_of_a_repository(tmp_path: Path) -> None:
+    """What counts at the top alone is told to be moved there."""
+    (tmp_path / ".git").mkdir()
+    assert "move them there, and let them work in ml" in kservec(tmp_path, "init", "ml").err
+    assert "move them there" not in kservec(tmp_path, "init", ".").err
+
+
 def test_an_odd_name_of_the_folder_breaks_nothing(tmp_path: Path) -> None:
     """The texts then speak of models."""
     kservec(tmp_path, "init", 'a: "b" <<x>>')

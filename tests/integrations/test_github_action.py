@@ -61,6 +61,7 @@ class Place:
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "CALLS": str(self.folder / "calls"),
             "RUNNER_TEMP": str(self.folder),
+            "GITHUB_WORKSPACE": str(self.folder),
             "GITHUB_OUTPUT": str(self.folder / "output"),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
             "GITHUB_REPOSITORY": "example/ml",

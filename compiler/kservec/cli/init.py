@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS = ("project", "cluster")
 ATTRIBUTES = ".gitattributes"
+TOP_ONLY = (".github/", ".gitlab", ".pre-commit")
 
 
 @click.command()
@@ -60,6 +61,14 @@ def init(*, folder: Path, tool: str, ci: str, mode: str, overlays: bool, repo_ur
     return 0
 
 
+def folder_below_top(folder: Path) -> str:
+    """The path of a folder below the top of its repository; empty at the top."""
+    from kservec.io.repository import repository_top  # noqa: PLC0415 - `--help` needs none of it
+
+    absolute = folder.resolve()
+    return absolute.relative_to(repository_top(absolute)).as_posix().removeprefix(".")
+
+
 def told(laid: Laid, folder: Path, url: str) -> list[str]:
     """What was done, and what to do next."""
     lines = [f"{plural(len(laid.written), 'file')} written to {folder}" if laid.written else f"{folder}: up to date"]
@@ -68,6 +77,9 @@ def told(laid: Laid, folder: Path, url: str) -> list[str]:
         lines.append(f"  no samples where there is something already: {', '.join(laid.passed_over)}")
     if ATTRIBUTES in laid.kept:
         lines.append(f"  {ATTRIBUTES} should have the line: rendered/** -text linguist-generated")
+    if (above := folder_below_top(folder)) and any(path.startswith(TOP_ONLY) for path in laid.written):
+        what = ".github, .gitlab* and .pre-commit-config.yaml count at the top of a repository alone"
+        lines.append(f"  {what}: move them there, and let them work in {above}")
     if laid.written:
         move = "" if folder == Path() else f"cd {folder} && "
         lines += ["next:", f"  {move}kservec build", "  README.md says how it goes on"]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
@@ -22,6 +21,8 @@ from kservec.io.reading import read_files, read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from click.shell_completion import CompletionItem
 
     from kservec.io.reading import File
 
@@ -40,7 +41,9 @@ def paths_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """What a shell may offer: environments whose name begins so, and the shell's own files."""
-    from kservec.cli.environments import environment_names  # noqa: PLC0415 - only shells ask
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+    from kservec.cli.environments import environment_names  # noqa: PLC0415 - as above
 
     names = [CompletionItem(name, help="environment") for name in environment_names() if name.startswith(incomplete)]
     return names + click.Path().shell_complete(ctx, parameter, incomplete)

@@ -16,6 +16,7 @@ Written = Mapping[str, Any]
 """What a new repository sets, by the names of the fields; mappings with fixed names by theirs."""
 
 WIDTH = 100
+STEP = "  "
 
 
 def option_lines(options: Iterable[Option], written: Written, indent: str = "") -> Iterator[str]:
@@ -25,7 +26,7 @@ def option_lines(options: Iterable[Option], written: Written, indent: str = "") 
         yield from comment(option.description, indent)
         if option.inner and value is not None:
             yield f"{indent}{option.name}:"
-            yield from option_lines(option.inner, value, f"{indent}  ")
+            yield from option_lines(option.inner, value, f"{indent}{STEP}")
         elif value is not None:
             yield f"{indent}{option.name}: {flow(value)}"
         else:
@@ -33,19 +34,19 @@ def option_lines(options: Iterable[Option], written: Written, indent: str = "") 
 
 
 def silent_lines(option: Option, indent: str) -> Iterator[str]:
-    """A field at its default, and what is in it; where it has none, an example."""
-    if not option.inner:
-        yield f"{indent}{option.name}: {flow(shown_value(option))}".rstrip()
+    """A field at its default, and what is in it. The docs have what is deeper inside."""
+    if not option.inner or indent:
+        yield f"{indent}{option.name}: {flow(shown_value(option))}"
         return
-    yield f"{indent}{option.name}:"
+    yield f"{option.name}:"
     for inner in option.inner:
-        yield from comment(inner.description, f"{indent}  ")
-        yield from silent_lines(inner, f"{indent}  ")
+        yield from comment(inner.description, STEP)
+        yield from silent_lines(inner, STEP)
 
 
 def shown_value(option: Option) -> Any:
     """The value of a field that is not set, as it would be written."""
-    if option.default is None and option.kind.startswith("a mapping"):
+    if option.default is None and (option.inner or option.kind.startswith("a mapping of")):
         return {}
     return option.default
 

@@ -7,25 +7,16 @@ the project.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
+from kservec.spec.described import option
 
 Path = Annotated[str, Field(min_length=1)]
 """A path below the folder of the project file, with slashes."""
-
-
-def option(default: Any, description: str) -> Any:
-    """A field that may be left out, so that an environment can take it from its project.
-
-    Args:
-        default: what counts where neither says anything; `project/settings.py` applies it, schema and docs show it.
-        description: what the field means, for the schema and the docs.
-    """
-    return Field(default=None, description=description, json_schema_extra={"default": default})
 
 
 class Knative(Part):
