@@ -75,13 +75,9 @@ def test_schemas(work: Path) -> None:
 
 @pytest.mark.parametrize("name", ["project", "Project", "kservec.dev/v1alpha1/Project", "cluster"])
 def test_the_schemas_of_our_own_documents(work: Path, name: str) -> None:
-    """By their word, kind or full name; every field has a description."""
+    """By their word, kind or full name."""
     schema = json.loads(kservec(work, "schema", name).out)
     assert schema["title"] == f"{name.rpartition('/')[2].capitalize()} kservec.dev/v1alpha1"
-    parts = (schema, *schema["$defs"].values())
-    assert [
-        n for part in parts for n, field in part.get("properties", {}).items() if not field.get("description")
-    ] == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
