@@ -54,5 +54,6 @@ def schema(kind: str | None) -> int:
 
 
 def own_name(kind: str) -> str | None:
-    """The word for one of our own documents, which may be asked for by its kind or full name too."""
-    return next((word for word, name in OWN.items() if kind in (word, name, name.rpartition("/")[2])), None)
+    """The word for one of our own documents, which may be asked for by its kind or full name too, in any case."""
+    asked = kind.lower()
+    return next((word for word, name in OWN.items() if asked in (word, name.lower())), None)
