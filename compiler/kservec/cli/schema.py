@@ -14,6 +14,8 @@ from kservec.io.packaged import packaged_own_schema, packaged_schemas
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from kservec.core.tree import Json
+
 OWN = {"cluster": "kservec.dev/v1alpha1/Cluster", "project": "kservec.dev/v1alpha1/Project"}
 """Our own documents: the words for them, and their full names."""
 
@@ -42,8 +44,7 @@ def schema(kind: str | None) -> int:
     if kind is None:
         write("".join(f"{name}\n" for name in (*OWN.values(), *schemas.names())))
         return 0
-    own = own_name(kind)
-    found = schemas.bundled(kind) if own is None else json.loads(packaged_own_schema(own))
+    found = own_schema(kind) or schemas.bundled(kind)
     if found is None:
         known = {part for name in schemas.names() for part in (name, name.rpartition("/")[2])}
         near = closest(kind, {*known, *OWN, *OWN.values()})
@@ -53,7 +54,8 @@ def schema(kind: str | None) -> int:
     return 0
 
 
-def own_name(kind: str) -> str | None:
-    """The word for one of our own documents, which may be asked for by its kind or full name too, in any case."""
+def own_schema(kind: str) -> Json | None:
+    """The schema of one of our own documents, by its word, kind or full name, in any case; None of others."""
     asked = kind.lower()
-    return next((word for word, name in OWN.items() if asked in (word, name.lower())), None)
+    word = next((word for word, name in OWN.items() if asked in (word, name.lower())), None)
+    return None if word is None else json.loads(packaged_own_schema(word))

@@ -24,7 +24,7 @@ class Option:
     """A field of a document.
 
     `path` are the names that lead to it; `kind` says what it takes; `default` is its value where it is left out, None
-    where there is none; `example` another value that it may have. `inner` are the fields of a mapping with fixed names,
+    where there is none; `takes_null`: null is the same as leaving it out; `example` is another value that it may have. `inner` are the fields of a mapping with fixed names,
     `values` those of each item of a list, or of each value of a mapping whose names are free.
     """
 
@@ -32,6 +32,7 @@ class Option:
     kind: str
     description: str = ""
     required: bool = False
+    takes_null: bool = False
     default: Any = None
     example: Any = None
     inner: tuple[Option, ...] = ()
@@ -63,6 +64,7 @@ def option(given: Schema, types: Mapping[str, Schema], path: tuple[str, ...], *,
         kind=kind_of(schema, types),
         description=str(given.get("description", schema.get("description", ""))),
         required=required,
+        takes_null=any(choice.get("type") == "null" for choice in given.get("anyOf", ())),
         default=given.get("default", schema.get("const") if required else None),
         example=next(iter(given.get("examples", ())), None),
         inner=tuple(fields(schema, types, path)),

@@ -36,7 +36,9 @@ def option_lines(options: Iterable[Option], written: Written, indent: str = "") 
 def silent_lines(option: Option, indent: str) -> Iterator[str]:
     """A field at its default, and what is in it. The docs have what is deeper inside."""
     if not option.inner or indent:
-        yield f"{indent}{option.name}: {flow(shown_value(option))}"
+        value = shown_value(option)
+        hint = f" # for example {flow(option.example)}" if not value and option.example is not None else ""
+        yield f"{indent}{option.name}: {flow(value)}{hint}"
         return
     yield f"{option.name}:"
     for inner in option.inner:
@@ -46,9 +48,8 @@ def silent_lines(option: Option, indent: str) -> Iterator[str]:
 
 def shown_value(option: Option) -> Any:
     """The value of a field that is not set, as it would be written."""
-    if option.default is None and (option.inner or option.kind.startswith("a mapping of")):
-        return {}
-    return option.default
+    is_mapping = bool(option.inner) or option.kind.startswith("a mapping of")
+    return {} if option.default is None and is_mapping and not option.takes_null else option.default
 
 
 def comment(text: str, indent: str) -> list[str]:
