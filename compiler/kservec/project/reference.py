@@ -24,8 +24,9 @@ class Option:
     """A field of a document.
 
     `path` are the names that lead to it; `kind` says what it takes; `default` is its value where it is left out, None
-    where there is none; `takes_null`: null is the same as leaving it out; `example` is another value that it may have. `inner` are the fields of a mapping with fixed names,
-    `values` those of each item of a list, or of each value of a mapping whose names are free.
+    where there is none; `takes_null`: null is the same as leaving it out; `example` is another value that it may have.
+    `inner` are the fields of a mapping with fixed names, `values` those of each item of a list, or of each value of a
+    mapping whose names are free.
     """
 
     path: tuple[str, ...]
