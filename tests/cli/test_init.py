@@ -173,6 +173,13 @@ def test_in_a_folder_of_a_repository(tmp_path: Path) -> None:
     assert "move them there" not in kservec(tmp_path, "init", ".").err
 
 
+def test_flux_gets_a_url_that_it_takes(tmp_path: Path) -> None:
+    """It knows no short forms of SSH."""
+    for tool, url in (("argocd", "git@host:team/ml.git"), ("flux", "ssh://git@host/team/ml.git")):
+        kservec(tmp_path, "init", tool, "--gitops", tool, "--repo-url", "git@host:team/ml.git")
+        assert yaml.safe_load((tmp_path / tool / "kservec.yaml").read_text())["gitops"]["repoURL"] == url
+
+
 def test_an_odd_name_of_the_folder_breaks_nothing(tmp_path: Path) -> None:
     """The texts then speak of models."""
     kservec(tmp_path, "init", 'a: "b" <<x>>')

@@ -11,6 +11,7 @@ GITHUB, GITLAB, NO_CI = CI_SYSTEMS = ("github", "gitlab", "none")
 STANDARD, KNATIVE = MODES = ("standard", "knative")
 FALLBACK = "models"
 
+_is_short = re.compile(r"([\w.-]+@[\w.-]+):(?!//)(.+)").fullmatch
 _is_plain = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*").fullmatch
 
 
@@ -37,5 +38,11 @@ class Choices:
 
     @property
     def url(self) -> str:
-        """Where the repository is, or a place-holder that says what belongs there."""
+        """Where the repository is, or a place-holder that says what belongs there.
+
+        Flux takes no short forms of SSH (`git@host:path`).
+        """
+        short = _is_short(self.repo_url)
+        if short and self.tool in (FLUX, BOTH):
+            return f"ssh://{short[1]}/{short[2]}"
         return self.repo_url or f"https://git.example.com/{self.title}.git"
