@@ -128,7 +128,7 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
     if obstacles:
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
-    first = [r for r, folder in placed if wanted.output is None and not is_tree(folder)]
+    first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
     lines = [outcome_of(put(r.tree, folder, force=wanted.force), folder) for r, folder in placed]
     findings.show(found, sources, outcome="\n".join([*lines, *attributes_hint(first)]))
     return 0
