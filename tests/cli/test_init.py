@@ -90,19 +90,19 @@ def test_every_option_stands_there_at_its_default(tmp_path: Path) -> None:
     assert repr(after[0].environments) == repr(before[0].environments)
     schema = yaml.safe_load(packaged_own_schema("project"))
     value = yaml.safe_load(uncommented(text))
-    assert missing(schema, value, schema["$defs"]) == {"metadata"}
+    assert missing(schema, value) == {"metadata"}
     jsonschema.Draft202012Validator(schema).validate(value)
 
 
-def missing(schema: dict[str, Any], value: dict[str, Any], types: dict[str, Any]) -> set[str]:
-    """Fields of a schema that a value does not have."""
+def missing(schema: dict[str, Any], value: dict[str, Any]) -> set[str]:
+    """Fields of a schema that a value does not have, and fields of those; what is deeper the docs tell."""
     found = set()
     for name, child in schema["properties"].items():
-        inner = types.get(child.get("$ref", "").rpartition("/")[2], child)
+        inner = schema["$defs"].get(child.get("$ref", "").rpartition("/")[2], child)
         if name not in value:
             found.add(name)
-        elif "properties" in inner:
-            found |= {f"{name}.{below}" for below in missing(inner, value[name], types)}
+        else:
+            found |= {f"{name}.{below}" for below in inner.get("properties", {}) if below not in value[name]}
     return found
 
 
