@@ -22,7 +22,12 @@ if [ "${KSERVEC_LINT:-true}" = true ]; then
   kservec lint --format github ${environments[@]+"${environments[@]}"} || keep $?
 fi
 if [ "${KSERVEC_CHECK:-true}" = true ]; then
-  kservec check ${environments[@]+"${environments[@]}"} || keep $?
+  kservec check ${environments[@]+"${environments[@]}"}
+  checked=$?
+  if [ "$checked" -eq 3 ]; then
+    echo "::error title=kservec check::rendered files are not what a build writes; run kservec build and commit the result"
+  fi
+  if [ "$checked" -ne 0 ]; then keep "$checked"; fi
 fi
 if [ "${KSERVEC_DIFF:-true}" = true ] && [ -n "${KSERVEC_BASE:-}" ]; then
   report="$RUNNER_TEMP/kservec-diff.md"

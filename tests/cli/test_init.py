@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
+from kservec.cli.main import COMMANDS
 from kservec.io.packaged import packaged_own_schema
 from kservec.project.reading import read_project
 from kservec.scaffold.choices import CI_SYSTEMS, MODES, TOOLS
@@ -50,6 +51,25 @@ def test_the_first_minutes(tmp_path: Path) -> None:
     route = "ml/iris/httproute-iris.yaml"
     assert b"iris-ml.dev.models.example.com" in (demo / "rendered/dev" / route).read_bytes()
     assert b"iris-ml.models.example.com" in (demo / "rendered/prod" / route).read_bytes()
+
+
+@NEEDS_GIT
+@pytest.mark.skipif("check" not in COMMANDS, reason="this version has no check")
+def test_what_ci_says_of_the_first_change(tmp_path: Path) -> None:
+    """The committed trees pass, a changed spec does not until it is built, and the change can be told."""
+    kservec(tmp_path, "init", ".")
+    git(tmp_path, "init", "-q", "-b", "main")
+    kservec(tmp_path, "build")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    assert kservec(tmp_path, "check").status == 0
+    service = tmp_path / "services" / "iris.yaml"
+    service.write_text(service.read_text().replace("minReplicas: 1", "minReplicas: 2"))
+    assert kservec(tmp_path, "check").status == 3
+    assert kservec(tmp_path, "build").status == 0
+    assert kservec(tmp_path, "check").status == 0
+    told = kservec(tmp_path, "diff", "main", "--format", "markdown")
+    assert "HorizontalPodAutoscaler ml/iris-predictor" in told.out
 
 
 @pytest.mark.parametrize(("tool", "ci", "mode"), [*zip(TOOLS, [*CI_SYSTEMS, "gitlab"], [*MODES, *MODES], strict=True)])

@@ -153,6 +153,7 @@ def test_the_first_failure_is_the_status(place: Place, statuses: dict[str, int],
     ran = place.run("review.sh", KSERVEC_BASE="main")
     assert (ran.status, len(ran.calls)) == (status, 3)
     assert ("output" in ran.files) == ("diff" not in statuses)
+    assert ("::error title=kservec check::" in ran.out) == (statuses.get("check") == 3)
 
 
 def test_steps_can_be_left_out(place: Place) -> None:
