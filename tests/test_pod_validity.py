@@ -53,7 +53,7 @@ def test_what_is_refused_has_a_fault(schemas: Schemas, deployment: Callable[...,
         (
             {"container": {"ports": [{"containerPort": 8080, "hostPort": 70000}]}},
             ("containers", "kserve-container", "ports", 8080, "hostPort"),
-            "containers.kserve-container.ports[8080].hostPort is 70000, but must be 0 to 65535",
+            "containers.kserve-container.ports.hostPort is 70000, but must be 0 to 65535",
         ),
         (
             {"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}, {"ip": "10.0.0.1", "hostnames": ["b"]}]},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
+from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
 from kservec.emit import dump
 from kservec.frontend import Options, read
@@ -71,7 +72,8 @@ def compile_documents(
 ) -> Result:
     """Compile documents. `each` is told how many of how many units are done."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
-    found = [*inputs.findings, *front.diagnostics]
+    numbers = {d.span for d in inputs.findings if d.code is NUMBER}
+    found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
     output = Output()
     # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
     env, waiting, total, context = front.env, deque(in_stages(front.units)), len(front.units), front.context
@@ -88,7 +90,8 @@ def compile_documents(
             if not is_broken:
                 found += output.add(step.unit, env)
         each(total - len(waiting), total)
-    ordered = in_order(d for d in (*found, *output.declared(context, schemas)) if not broken.explains(d))
+    said = (*output.declared(context, schemas), *misled(context, output, schemas))
+    ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
         return Result(diagnostics=ordered)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
@@ -109,6 +112,19 @@ def steps_of(front: Front) -> Iterator[Step]:
         if index is not None:
             index.add(step.unit, env, is_broken=has_errors(step.diagnostics))
         yield step
+
+
+def misled(context: Sequence[Document], output: Output, schemas: Schemas) -> Iterator[Diagnostic]:
+    """Warnings about documents of the input that refer to what is compiled, and so will not be there."""
+    if not context:
+        return
+    from kservec.gitops.retargeting import KINDS, retargeted  # noqa: PLC0415 - most runs have no such documents
+
+    objects = tuple(output.objects.values())
+    for document in context:
+        ref = ref_of(document, schemas)
+        if ref.kind in KINDS:
+            yield from retargeted(document, ref, objects, is_included=False).diagnostics
 
 
 def index_of(front: Front) -> Index | None:

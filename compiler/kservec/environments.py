@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.api import Target, compile_files
-from kservec.core.additions import Additions
-from kservec.core.diagnostics import has_errors
+from kservec.api import Target, compile_files, parsed, shown_sources
+from kservec.compilation import in_order
+from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
 from kservec.gitops.layout import planned_file, planned_tree, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
-from kservec.io.workspace import Workspace, platform_files, source_files
+from kservec.io.packaged import packaged_schemas
+from kservec.io.workspace import Workspace, include_files, platform_files, source_files
+from kservec.project.gitops import gitops_span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.diagnostics import ObjectRef
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
     from kservec.project.settings import Settings
@@ -64,7 +66,48 @@ class Rendering:
 
 Stage: TypeAlias = "Callable[[Rendering, Workspace], Rendering]"
 
-STAGES: tuple[Stage, ...] = ()
+
+def deliver(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """Make a tree ready for Argo CD or Flux, if the project names one of them."""
+    if rendering.settings.gitops.tool == "none":
+        return rendering
+    from kservec.gitops.delivery import delivered  # noqa: PLC0415 - most projects have one of the tools, but not all
+
+    objects, remarks = delivered(rendering.objects, rendering.settings)
+    document, name = workspace.project.document, rendering.settings.name
+    found = (
+        Diagnostic(code=r.code, message=r.message, span=gitops_span(document, name, *r.setting), help=r.remedy)
+        for r in remarks
+    )
+    return evolve(rendering, objects=objects, diagnostics=(*rendering.diagnostics, *found))
+
+
+def include(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """Render plain manifests as they are, beside what was compiled. Of those that are sources as well nothing was said.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    settings, limits = rendering.settings, Limits()
+    files = include_files(workspace, settings, limits.max_bytes)
+    if not files:
+        return rendering
+    from kservec.gitops.inclusion import SPOKEN_OF, included  # noqa: PLC0415 - most projects include nothing
+
+    documents, found = parsed(files, limits)
+    made = included(documents, rendering.objects, packaged_schemas(), settings.namespaces)
+    names = {file.name for file in files}
+    said = [d for d in rendering.diagnostics if d.code not in SPOKEN_OF or d.span is None or d.span.file not in names]
+    found += made.diagnostics
+    return evolve(
+        rendering,
+        objects=tuple(sorted((*rendering.objects, *made.objects), key=lambda rendered: rendered.ref)),
+        diagnostics=in_order((*said, *found)),
+        texts={**rendering.texts, **shown_sources(found, files)},
+    )
+
+
+STAGES: tuple[Stage, ...] = (include, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
@@ -103,23 +146,35 @@ def render(
     return rendering
 
 
+def together(workspace: Workspace, renderings: Sequence[Rendering]) -> list[Rendering]:
+    """Environments with what is wrong with them side by side: objects that two of them would both apply."""
+    if len(renderings) < 2:
+        return list(renderings)
+    from kservec.gitops.twins import Tree, cluster_of, twin_findings  # noqa: PLC0415 - not for a single environment
+
+    trees = [Tree(r.settings.name, cluster_of(r.settings.gitops), r.objects) for r in renderings]
+    found = list(twin_findings(trees, workspace.project.document))
+    return [
+        evolve(r, diagnostics=(*r.diagnostics, *(d for name, d in found if name == r.settings.name)))
+        for r in renderings
+    ]
+
+
 def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Target:
-    """The cluster of an environment.
+    """The cluster of an environment, which will have what the environment includes.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
     """
     return evolve(
         Target(),
-        platform=platform_files(workspace, settings, limits.max_bytes),
+        platform=(
+            *include_files(workspace, settings, limits.max_bytes),
+            *platform_files(workspace, settings, limits.max_bytes),
+        ),
         catalog=settings.catalog,
         absent=settings.absent,
         limits=limits,
         names_revisions=settings.names_revisions,
-        additions=additions_of(settings),
+        additions=settings.additions,
     )
-
-
-def additions_of(settings: Settings) -> Additions:
-    """What an environment wants of its objects beyond what KServe makes."""
-    return Additions(image_rewrites=settings.image_rewrites, pod_security=settings.pod_security)

@@ -58,9 +58,19 @@ PASSES: dict[str, tuple[str, ...]] = {
     "LocalModelNamespaceCache": ("render_localmodelcache", "finish", "seal"),
 }
 """The passes of each kind by their names, which are those of their files, too."""
-ADDITIONS: tuple[str, ...] = ()
+POD_ADDITIONS: tuple[str, ...] = ("secure_pods", "rewrite_images", "spread_pods", "withhold_tokens")
+"""The passes with which a project changes pods: as soon as those are complete, and before anything is named by them."""
+ADDITIONS: tuple[str, ...] = (
+    "judge_pods",
+    "budget_disruptions",
+    "monitor_pods",
+    "restrict_networks",
+    "keep_to_namespaces",
+)
 """The passes that a project adds to those of every kind, before the last two."""
 BEFORE = "finish"
+COMPLETE = {"InferenceService": "name_generation", "InferenceGraph": "scale"}
+"""The pass before which the pods of a kind are complete; of other kinds that is the last but one."""
 REFERRING = frozenset({"InferenceGraph"})
 """Kinds whose units need to know what others of the run have become, and so come after them."""
 
@@ -92,8 +102,8 @@ def passes_of(kind: str, env: Env) -> tuple[str, ...]:
     names = PASSES[kind]
     if env.additions is None:
         return names
-    place = names.index(BEFORE)
-    return (*names[:place], *ADDITIONS, *names[place:])
+    complete, end = names.index(COMPLETE.get(kind, BEFORE)), names.index(BEFORE)
+    return (*names[:complete], *POD_ADDITIONS, *names[complete:end], *ADDITIONS, *names[end:])
 
 
 def advanced(step: Step, work: Work, env: Env) -> Step:

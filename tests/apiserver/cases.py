@@ -12,6 +12,7 @@ import yaml
 
 from kservec import Target, compile_files
 from kservec.core.diagnostics import Severity
+from kservec.gitops.layout import INDEX
 from kservec.io.reading import read_files
 
 if TYPE_CHECKING:
@@ -31,14 +32,26 @@ NOT_FOR_THE_CLUSTER = frozenset({"kustomize.config.k8s.io/v1beta1"})
 MAX_BYTES = 16 << 20
 
 
-def golden_cases() -> list[Path]:
-    """The golden cases that have output, by name."""
-    return sorted({path.parent for path in (ROOT / "golden").glob("*/expect")})
+def golden_trees() -> list[Path]:
+    """The trees of all golden cases that have output: one of a case, or one of each environment of a project."""
+    whole = sorted((ROOT / "golden").glob("*/expect"))
+    return [tree for case in whole for tree in (environments(case) or [case])]
 
 
-def golden_manifests(case: Path) -> list[Object]:
+def environments(case: Path) -> list[Path]:
+    """The trees of a project's environments, which are those that have an index."""
+    return sorted(index.parent for index in case.rglob(INDEX))
+
+
+def tree_name(tree: Path) -> str:
+    """How a test is called after a tree."""
+    case, _, environment = tree.relative_to(ROOT / "golden").as_posix().partition("/expect")
+    return f"{case}{environment}"
+
+
+def golden_manifests(tree: Path) -> list[Object]:
     """The manifests of a golden case's committed output."""
-    texts = (path.read_text() for path in sorted((case / "expect").rglob("*.yaml")) if "_gitops" not in path.parts)
+    texts = (path.read_text() for path in sorted(tree.rglob("*.yaml")) if "_gitops" not in path.parts)
     return [m for text in texts for m in parsed(text) if m["apiVersion"] not in NOT_FOR_THE_CLUSTER]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .cases import golden_cases, golden_manifests
+from .cases import golden_manifests, golden_trees, tree_name
 from .checks import findings
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .client import ApiServer
 
 
-@pytest.mark.parametrize("case", golden_cases(), ids=lambda case: case.name)
-def test_syncs_cleanly(server: ApiServer, case: Path, prefix: str) -> None:
+@pytest.mark.parametrize("tree", golden_trees(), ids=tree_name)
+def test_syncs_cleanly(server: ApiServer, tree: Path, prefix: str) -> None:
     """Golden output is accepted, kept as it is, and shows no difference afterwards."""
-    assert findings(server, golden_manifests(case), prefix) == []
+    assert findings(server, golden_manifests(tree), prefix) == []

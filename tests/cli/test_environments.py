@@ -49,7 +49,8 @@ def test_an_environment_is_built_by_its_name_from_any_folder(repo: Path) -> None
 
 
 def test_an_environment_to_standard_output(repo: Path) -> None:
-    """--stdout takes one environment, whose objects are those of the files."""
+    """--stdout takes one environment; where a project adds nothing, its objects are those of the files."""
+    (repo / "kservec.yaml").write_text(PROJECT.replace("prod: {}", "prod: {security: {podSecurity: privileged}}"))
     assert kservec(repo, "build", "--stdout", "prod").out == kservec(repo, "build", "services/fraud.yaml").out
     several = kservec(repo, "build", "--stdout")
     assert several.status == 2

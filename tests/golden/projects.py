@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.api import text_of
-from kservec.environments import Rendering, render
+from kservec.environments import Rendering, render, together
 from kservec.io.workspace import open_workspace
 from kservec.project.reading import PROJECT_FILE
 from kservec.report.text import text_report
@@ -42,7 +42,7 @@ def rendered(case: Case) -> Made:
         workspace, file, found = open_workspace(Path(PROJECT_FILE), MAX_BYTES)
         if workspace is None:
             return Made(found, {file.name: text_of(file)})
-        made = tuple(render(workspace, name) for name in workspace.environments)
+        made = tuple(together(workspace, [render(workspace, name) for name in workspace.environments]))
     texts = {file.name: text_of(file)}
     for rendering in made:
         texts.update(rendering.texts)

@@ -110,6 +110,20 @@ def test_several_nodes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("flags", "more", "found"),
+    [
+        ("", {}, ["llm/kv-cache-not-used | spec.kvCacheOffloading"]),
+        (OFFLOADED, {}, []),
+        ("", {"args": ["--kv_transfer_config", "{}"]}, []),
+        ("", {"envFrom": [{"configMapRef": {"name": "a"}}]}, []),
+    ],
+)
+def test_space_for_a_cache_that_vllm_is_not_told_of(flags: str, more: Any, found: list[str]) -> None:
+    """A command of one's own must name a connector, unless more may be told than can be seen."""
+    assert slugs({"kvCacheOffloading": {"cpu": "1Gi"}, "template": pod(f"{SERVE} {flags}", **more)}) == found
+
+
+@pytest.mark.parametrize(
     ("parallelism", "flags", "fields"),
     [
         ({"tensor": 1}, "", []),
@@ -269,6 +283,23 @@ def test_traffic_between_pods(labels: Any, pods: Any, is_warned: bool) -> None:
     assert slugs(nodes, namespace_labels=labels) == ["llm/unprotected-traffic | spec.worker"] * is_warned
     split = {"labels": pods, "prefill": {"labels": pods}}
     assert slugs(split, namespace_labels=labels) == ["llm/unprotected-traffic | spec.prefill"] * is_warned
+
+
+@pytest.mark.parametrize(
+    ("selector", "is_warned"),
+    [
+        ({}, False),
+        ({"app.kubernetes.io/name": "chat", "kserve.io/component": "workload"}, False),
+        ({"team": "a"}, False),
+        ({"app.kubernetes.io/name": "other"}, True),
+        ({"app": "database"}, True),
+    ],
+)
+def test_a_network_policy_protects(selector: Any, is_warned: bool) -> None:
+    """One for the pods of the service is what the warning asks for."""
+    policy = {"metadata": {"name": "a", "namespace": "ml"}, "spec": {"podSelector": {"matchLabels": selector}}}
+    found = slugs({"worker": {}, "labels": {"team": "a"}}, network_policies=(policy,))
+    assert found == ["llm/unprotected-traffic | spec.worker"] * is_warned
 
 
 @pytest.mark.parametrize(

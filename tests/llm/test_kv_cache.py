@@ -39,14 +39,3 @@ def test_each_workload_has_its_own_tiers(bench) -> None:
     spec = built.of("Deployment", "chat-kserve-prefill")["spec"]["template"]["spec"]
     assert named(spec["volumes"], "kv-cache-secondary-0")
     assert "volumeMounts" not in spec["containers"][0]
-
-
-def test_a_server_that_is_not_told_of_the_space(bench) -> None:
-    """What stands in a base config alone is not seen by the templates of presets, so nothing would use the volumes."""
-    spec = single(kvCacheOffloading={"cpu": "1Gi", "secondary": TIERS[:1]})
-    own = {name: value for name, value in spec.items() if name != "kvCacheOffloading"}
-    assert build(bench, spec).slugs == []
-    assert build(bench, spec, own=own).slugs == ["llm/kv-cache-not-used"]
-    server = {"name": "main", "image": "x:1", "args": ["--kv-transfer-config", '{"kv_connector":"X"}']}
-    told = {**spec, "template": {"containers": [server]}}
-    assert build(bench, told, own=own).slugs == []

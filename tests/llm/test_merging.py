@@ -20,7 +20,7 @@ def inline(config: Any) -> dict[str, Any]:
     ("base", "over", "expected"),
     [
         ({"replicas": 3}, {"replicas": 0}, {"replicas": 0}),
-        ({"parallelism": {"expert": True}}, {"parallelism": {"expert": False}}, {"parallelism": {"expert": True}}),
+        ({"parallelism": {"expert": True}}, {"parallelism": {"expert": False}}, {"parallelism": {"expert": False}}),
         ({"labels": {"a": "1"}}, {"labels": {"b": "2"}}, {"labels": {"a": "1", "b": "2"}}),
         ({"labels": {"a": "1"}}, {"labels": {}}, {"labels": {"a": "1"}}),
         ({"router": {"scheduler": {}}}, {"router": {"route": {}}}, {"router": {"scheduler": {}, "route": {}}}),
@@ -61,6 +61,54 @@ def inline(config: Any) -> dict[str, Any]:
 def test_what_wins(base: Any, over: Any, expected: Any) -> None:
     """Empty values do not win but for pointers; maps merge, keyed lists by key, all other lists are replaced."""
     assert merged([base, over]) == expected
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "expected"),
+    [
+        (
+            {"startupProbe": {"httpGet": {"port": 1}, "periodSeconds": 5}},
+            {"startupProbe": {"exec": {"command": ["true"]}}},
+            {"startupProbe": {"exec": {"command": ["true"]}, "periodSeconds": 5}},
+        ),
+        (
+            {"startupProbe": {"httpGet": {"port": 1}}},
+            {"startupProbe": {"periodSeconds": 5}},
+            {"startupProbe": {"httpGet": {"port": 1}, "periodSeconds": 5}},
+        ),
+        (
+            {"lifecycle": {"preStop": {"exec": {"command": ["x"]}}}},
+            {"lifecycle": {"preStop": {"sleep": {"seconds": 5}}}},
+            {"lifecycle": {"preStop": {"sleep": {"seconds": 5}}}},
+        ),
+        (
+            {"env": [{"name": "A", "value": "1"}, {"name": "B", "value": "1"}]},
+            {"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}]},
+            {"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}, {"name": "B", "value": "1"}]},
+        ),
+        (
+            {"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}]},
+            {"env": [{"name": "A", "value": "1"}]},
+            {"env": [{"name": "A", "value": "1"}]},
+        ),
+    ],
+)
+def test_one_excludes_the_other(below: Any, above: Any, expected: Any) -> None:
+    """What a probe or hook does, and where a value comes from, is said once; Kubernetes refuses two."""
+    base, over, both = ({"template": {"containers": [{"name": "main", **part}]}} for part in (below, above, expected))
+    assert merged([base, over]) == both
+
+
+def test_a_volume_lies_in_one_place() -> None:
+    """A volume of the name of another takes its place, in every pod; what both have is merged."""
+    below = {"volumes": [{"name": "home", "emptyDir": {"medium": "Memory"}}, {"name": "tmp", "emptyDir": {}}]}
+    claim = {"name": "home", "persistentVolumeClaim": {"claimName": "h"}}
+    for path in ("template", "worker"):
+        found = merged([{path: below}, {path: {"volumes": [claim]}}])[path]["volumes"]
+        assert found == [claim, {"name": "tmp", "emptyDir": {}}]
+    sized = {"name": "home", "emptyDir": {"sizeLimit": "1Gi"}}
+    found = merged([{"worker": below}, {"worker": {"volumes": [sized]}}])["worker"]["volumes"]
+    assert found[0] == {"name": "home", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
 
 
 @pytest.mark.parametrize("shared", [[{"type": "a"}], {"gate": True}])

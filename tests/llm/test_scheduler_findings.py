@@ -35,11 +35,12 @@ TEXT = "kind: EndpointPickerConfig\nplugins:\n- type: max-score-picker\n"
     [
         (llm(router=router(inline("queue-scorer", "max-score-picker"))), []),
         (llm(router=router(inline("queue-score", "max-score-picker"))), ["llm/scheduler-plugin-unknown"]),
-        (with_args("--config-text", TEXT.replace("max", "maximal"), version="0.9.0"), []),
+        (with_args("--config-text", TEXT.replace("max", "maximal"), version="0.9.0"),
+         ["llm/scheduler-version-differs"]),
         (llm(router=router(inline("queue-scorer", schedulingProfiles=ELSEWHERE))),
          ["llm/scheduler-plugin-undeclared"]),
         (with_args("--config-text", "no configuration"), ["llm/scheduler-config-unread"]),
-        (with_args("--config-text", "no configuration", version="0.6.0"), []),
+        (with_args("--config-text", "no configuration", version="0.6.0"), ["llm/scheduler-version-differs"]),
         (with_args("--config-file"), ["llm/scheduler-config-flag"]),
         (with_args(f"--config-text={TEXT}"), ["llm/scheduler-configs"]),
         (with_args("--config-text", TEXT, version="v0.10"), ["llm/scheduler-version"]),
@@ -54,6 +55,13 @@ TEXT = "kind: EndpointPickerConfig\nplugins:\n- type: max-score-picker\n"
 def test_a_configuration_is_read_before_it_is_used(service: dict[str, Any], found: list[str]) -> None:
     """Names that nothing has, flags that are gone, and texts that are no configuration."""
     assert slugs(built(service)) == found
+
+
+def test_the_plugins_of_somebody_elses_image_are_not_judged() -> None:
+    """It may have more than those of llm-d; that nobody says its version is warned of."""
+    template = {"containers": [{"name": "main", "image": "acme/picker:1"}]}
+    own = inline("queue-score", "max-score-picker")
+    assert slugs(built(llm(router=router({**own, "template": template})))) == ["llm/scheduler-version-unknown"]
 
 
 def test_a_misspelt_plugin_is_told_its_name() -> None:

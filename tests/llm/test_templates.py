@@ -56,7 +56,7 @@ DATA = data_of(METADATA, SPEC, {"EnableTLS": True, "SystemNamespace": "kserve"})
 )
 def test_what_templates_give(text: str, expected: str) -> None:
     """Names, numbers and functions come out as in Go; trim markers leave the ends of lines, which JSON escapes."""
-    assert filled({"a": [text]}, DATA) == {"a": [expected]}
+    assert filled({"a": [text]}, DATA).value == {"a": [expected]}
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_what_templates_give(text: str, expected: str) -> None:
         ("{{ .Spec.Prefill.Parallelism }}", "nil pointer"),
         ("{{ .Nope }}", "Nope"),
         ("{{ .Labels.nope }}", "nope"),
-        ('{{ "quoted" }}', "unexpected"),
+        ('{{ "quoted" }}', "double quotes"),
         ("{{ if }}", "if"),
-        ("{{ .Name ", "unterminated"),
+        ("{{ .Name ", "not closed"),
         ("{{ .Status.URL }}", "running cluster"),
     ],
 )
@@ -80,9 +80,9 @@ def test_what_is_wrong_has_a_place(text: str, reason: str) -> None:
 
 def test_a_block_over_several_texts() -> None:
     """The whole object is one template in KServe, so a block may begin in one text and end in another."""
-    assert filled({"a": "{{ if true }}x", "b": "y{{ end }}"}, DATA) == {"a": "x", "b": "y"}
+    assert filled({"a": "{{ if true }}x", "b": "y{{ end }}"}, DATA).value == {"a": "x", "b": "y"}
 
 
 def test_keys_are_templates_too() -> None:
     """The names of a map's entries are part of the text."""
-    assert filled({"labels": {"{{ .Name }}": "a"}}, DATA) == {"labels": {"llama": "a"}}
+    assert filled({"labels": {"{{ .Name }}": "a"}}, DATA).value == {"labels": {"llama": "a"}}

@@ -52,12 +52,22 @@ UNCHANGED = "up to date"
 )
 @click.option("--force", is_flag=True, help="Overwrite files of the tree that were edited by hand.")
 @click.option("--allow-empty", is_flag=True, help="Empty a rendered tree when nothing is left to compile.")
+@click.option(
+    "--oci",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the tree of an environment as an OCI artifact into this folder, an image layout.",
+)
+@click.option("--hydrator", is_flag=True, help="Add hydrator.metadata to --output, which goes to a branch of its own.")
+@click.option(
+    "--commit", metavar="SHA", help="The commit of the specs, for --hydrator and --oci.  [default: as git says]"
+)
 @target_options
 @revision_options
 @findings_options(notes=False)
 def build(  # noqa: PLR0913 - click hands over one argument an option
     *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool, allow_empty: bool,
-    target: Target, findings: Findings,
+    oci: Path | None, hydrator: bool, commit: str | None, target: Target, findings: Findings,
 ) -> int:  # fmt: skip
     """Compile InferenceServices to plain Kubernetes YAML.
 
@@ -76,8 +86,12 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     """  # noqa: D301
     selection = selected(paths, target.limits.max_bytes)
     if selection is not None:
-        wanted = Wanted(output=output, to_stdout=to_stdout, force=force, allow_empty=allow_empty)
+        wanted = Wanted(
+            output=output, to_stdout=to_stdout, force=force, allow_empty=allow_empty, oci=oci, hydrator=hydrator,
+            commit=commit,
+        )  # fmt: skip
         return build_environments(selection, target, wanted, findings)
+    refuse_project_options(oci=oci, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
     compilation = compiled(paths, target)
     if not compilation.ok:
@@ -93,12 +107,15 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
 
 @record
 class Wanted:
-    """Where environments are to be written, and what the user allows."""
+    """Where environments are to be written and how, and what the user allows."""
 
     output: Path | None = None
     to_stdout: bool = False
     force: bool = False
     allow_empty: bool = False
+    oci: Path | None = None
+    hydrator: bool = False
+    commit: str | None = None
 
 
 def build_environments(selection: Selection, target: Target, wanted: Wanted, findings: Findings) -> int:
@@ -116,20 +133,25 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
     if not all(rendering.ok for rendering in renderings):
         findings.show(found, sources, outcome="nothing was written")
         return FAILED
+    if wanted.to_stdout or wanted.oci is not None:
+        refuse_nothing(renderings[0].objects, allow_empty=wanted.allow_empty)
     if wanted.to_stdout:
         findings.show(found, sources)
         write(renderings[0].yaml)
         return 0
-    placed = [(r, wanted.output or r.output) for r in renderings]
-    for rendering, folder in placed:
+    if wanted.oci is not None:
+        findings.show(found, sources, outcome=packed(selection, renderings[0], wanted))
+        return 0
+    trees = [(tree_of(selection, r, wanted), wanted.output or r.output) for r in renderings]
+    for (_, folder), rendering in zip(trees, renderings, strict=True):
         refuse_place(folder)
         refuse_empty(rendering.objects, folder, allow_empty=wanted.allow_empty)
-    obstacles = [] if wanted.force else [o for r, folder in placed for o in obstacles_of(r, folder)]
+    obstacles = [] if wanted.force else [o for planned, folder in trees for o in obstacles_of(planned, folder)]
     if obstacles:
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
     first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
-    lines = [outcome_of(put(r.tree, folder, force=wanted.force), folder) for r, folder in placed]
+    lines = [outcome_of(put(planned, folder, force=wanted.force), folder) for planned, folder in trees]
     findings.show(found, sources, outcome="\n".join([*lines, *attributes_hint(first)]))
     return 0
 
@@ -146,6 +168,23 @@ def attributes_hint(renderings: Sequence[Rendering]) -> list[str]:
     return [f"hint: git may convert line ends; {where}: {f}/** -text linguist-generated" for f in folders]
 
 
+def tree_of(selection: Selection, rendering: Rendering, wanted: Wanted) -> Mapping[str, bytes]:
+    """The files of an environment, with the metadata for hydrators if that is wanted."""
+    if not wanted.hydrator:
+        return rendering.tree
+    from kservec.cli.publishing import hydrated_tree  # noqa: PLC0415 - seldom wanted
+
+    return hydrated_tree(selection, rendering, wanted.commit)
+
+
+def packed(selection: Selection, rendering: Rendering, wanted: Wanted) -> str:
+    """Write an environment as an OCI artifact, and say what was written."""
+    from kservec.cli.publishing import write_artifact  # noqa: PLC0415 - seldom wanted
+
+    assert wanted.oci is not None
+    return write_artifact(selection, rendering, wanted.oci, wanted.commit)
+
+
 def refuse_several(selection: Selection, wanted: Wanted) -> None:
     """Refuse to write several environments to one place.
 
@@ -153,18 +192,24 @@ def refuse_several(selection: Selection, wanted: Wanted) -> None:
         click.UsageError: that is asked for.
     """
     ctx = click.get_current_context()
-    if wanted.output is not None and wanted.to_stdout:
-        raise click.UsageError("--output and --stdout exclude each other", ctx)
-    if len(selection.names) > 1 and (wanted.output is not None or wanted.to_stdout):
-        option = "--stdout" if wanted.to_stdout else "--output"
+    places = {"--oci": wanted.oci, "--output": wanted.output, "--stdout": wanted.to_stdout or None}
+    chosen = [option for option, place in places.items() if place is not None]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} exclude each other", ctx)
+    if wanted.hydrator and wanted.output is None:
+        raise click.UsageError("--hydrator goes with --output: the tree of a branch of its own", ctx)
+    if wanted.commit is not None and not (wanted.hydrator or wanted.oci):
+        raise click.UsageError("--commit goes with --hydrator or --oci", ctx)
+    if len(selection.names) > 1 and chosen:
+        option = chosen[0]
         raise click.UsageError(f"{option} takes one environment; name one of {', '.join(selection.names)}", ctx)
 
 
-def obstacles_of(rendering: Rendering, folder: Path) -> Sequence[Diagnostic]:
+def obstacles_of(planned: Mapping[str, bytes], folder: Path) -> Sequence[Diagnostic]:
     """What is in the way of a tree."""
     from kservec.io.tree_writer import obstacles_in  # noqa: PLC0415 - not needed without --output
 
-    return obstacles_in(folder, rendering.tree)
+    return obstacles_in(folder, planned)
 
 
 def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, force: bool) -> None:
@@ -180,6 +225,28 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
         raise click.UsageError(f"{'--force' if force else '--layout'} goes with --output", ctx)
     if output is not None:
         refuse_place(output)
+
+
+def refuse_project_options(*, oci: Path | None, hydrator: bool, commit: str | None) -> None:
+    """Refuse options that only environments have.
+
+    Raises:
+        click.UsageError: there is one.
+    """
+    given = {"--oci": oci is not None, "--hydrator": hydrator, "--commit": commit is not None}
+    for option in (option for option, is_given in given.items() if is_given):
+        raise click.UsageError(f"{option} is for environments of a project", click.get_current_context())
+
+
+def refuse_nothing(objects: Sequence[Rendered], *, allow_empty: bool) -> None:
+    """Refuse to hand on nothing: whoever applies it and prunes would remove all there is.
+
+    Raises:
+        click.UsageError: nothing was compiled.
+    """
+    if not objects and not allow_empty:
+        message = "nothing was compiled, and whoever prunes would remove everything; --allow-empty hands it on"
+        raise click.UsageError(message, click.get_current_context())
 
 
 def refuse_empty(objects: Sequence[Rendered], output: Path, *, allow_empty: bool) -> None:

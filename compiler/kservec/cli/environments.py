@@ -14,7 +14,6 @@ from kservec.cli.progress import Progress
 from kservec.core.records import fresh, record
 from kservec.core.spelling import closest
 from kservec.core.text.source import Limits
-from kservec.project.reading import PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,6 +82,8 @@ def opened() -> Workspace:
     selection = selected(())
     ctx = click.get_current_context()
     if selection is None:
+        from kservec.project.reading import PROJECT_FILE  # noqa: PLC0415 - as below
+
         raise click.UsageError(f"there is no {PROJECT_FILE} here or above; kservec init makes one", ctx)
     if selection.workspace is None:
         Findings(layout=TEXT, notes=False).show(selection.diagnostics, selection.sources)
@@ -145,6 +146,8 @@ def refuse_described() -> None:
     Raises:
         click.UsageError: there is one.
     """
+    from kservec.project.reading import PROJECT_FILE  # noqa: PLC0415 - as above
+
     ctx = click.get_current_context()
     for parameter, option in DESCRIBED.items():
         if ctx.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
@@ -157,12 +160,13 @@ def rendered(selection: Selection, limits: Limits | None = None) -> list[Renderi
     Raises:
         click.UsageError: a path of the project does not exist or cannot be read.
     """
-    from kservec.environments import render  # noqa: PLC0415 - as above
+    from kservec.environments import render, together  # noqa: PLC0415 - as above
 
     assert selection.workspace is not None
     try:
         with few_collections():
-            return [render(selection.workspace, name, limits=limits, each=Progress()) for name in selection.names]
+            made = [render(selection.workspace, name, limits=limits, each=Progress()) for name in selection.names]
+            return together(selection.workspace, made)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 

@@ -48,6 +48,8 @@ class Delivery(Enum):
 class SchemeTrait(Enum):
     """What a storage scheme can do beyond the ordinary."""
 
+    IMAGES = auto()
+    """What it downloads is named as an image of a registry."""
     MULTI_NODE = auto()
     STORAGE_TYPE = auto()
     """The `type` of a storage spec may name it."""

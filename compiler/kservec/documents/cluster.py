@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from kservec.documents.entries import Entry
     from kservec.documents.facts import Facts
 
-OTHER_KINDS = frozenset({"Gateway", "HTTPRoute", "InferencePool", "LLMInferenceServiceConfig", "PersistentVolumeClaim"})
+OTHER_KINDS = frozenset({
+    "Gateway", "HTTPRoute", "InferencePool", "LLMInferenceServiceConfig", "NetworkPolicy", "PersistentVolumeClaim",
+})  # fmt: skip
 """Kinds that are kept as they were written."""
 
 Name = tuple[str, str]

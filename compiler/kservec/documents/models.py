@@ -86,7 +86,8 @@ def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Itera
         elif (due := DUE.get(problem["type"])) is not None:
             message, hint = f"{shown} must be {due}", "write a list item, with a dash in front" if due == LIST else ""
         else:
-            message, hint = f"{shown}: {problem['msg'][:1].lower()}{problem['msg'][1:]}", ""
+            said = problem["msg"].removeprefix("Value error, ")
+            message, hint = f"{shown}: {said[:1].lower()}{said[1:]}", ""
         span = spot.span(path, at_key=code is UNKNOWN_FIELD)
         yield Diagnostic(code=code, message=message, span=span, help=hint, subject=spot.subject)
 

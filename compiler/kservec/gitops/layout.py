@@ -13,7 +13,7 @@ from kservec.gitops.index import Entry, index_text
 from kservec.gitops.rendered import GITOPS_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kservec.gitops.rendered import Rendered
 
@@ -35,12 +35,16 @@ def planned_tree(objects: Iterable[Rendered]) -> dict[str, bytes]:
     return {**contents, **kustomizations, INDEX: index_text(entries).encode()}
 
 
-def planned_file(objects: Iterable[Rendered]) -> dict[str, bytes]:
-    """The files of a tree that has all objects in one: that file, a kustomization and the index."""
-    content = stream(objects).encode()
-    kustomizations = folder_kustomizations([SINGLE])
-    entries = {SINGLE: Entry(digest(content))} | {p: Entry() for p in kustomizations}
-    return {SINGLE: content, **kustomizations, INDEX: index_text(entries).encode()}
+def planned_file(objects: Sequence[Rendered]) -> dict[str, bytes]:
+    """The files of a tree that has all objects in one: that file, a kustomization, the index, and what is for tools."""
+    apart = {o.path: o for o in objects if o.place.split("/")[0] == GITOPS_FOLDER}
+    content = stream(o for o in objects if o.path not in apart).encode()
+    contents = {SINGLE: content, **{path: o.text.encode() for path, o in apart.items()}}
+    kustomizations = folder_kustomizations(contents)
+    owners = {path: o.possessor for path, o in apart.items()}
+    entries = {path: Entry(digest(content), owners.get(path, "")) for path, content in contents.items()}
+    index = index_text({**entries, **dict.fromkeys(kustomizations, Entry())})
+    return {**contents, **kustomizations, INDEX: index.encode()}
 
 
 def digest(content: bytes) -> str:

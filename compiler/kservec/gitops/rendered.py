@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 CLUSTER_FOLDER = "_cluster"
 SHARED_FOLDER = "_shared"
+INCLUDED_FOLDER = "_included"
+"""Manifests that are rendered as they are. Any kind may be among them, so their files carry the group."""
 GITOPS_FOLDER = "_gitops"
 """What Argo CD or Flux itself reads; it is not among what they sync."""
 LONGEST_NAME = 255
@@ -36,7 +38,7 @@ class Rendered(NamedTuple):
     @property
     def path(self) -> str:
         """The object's file below the output folder."""
-        return f"{self.folder}/{file_name(self.ref)}"
+        return f"{self.folder}/{file_name(self.ref, with_group=self.place.endswith(INCLUDED_FOLDER))}"
 
     @property
     def folder(self) -> str:
@@ -53,9 +55,9 @@ class Rendered(NamedTuple):
         return f"{self.owner.namespace or CLUSTER_FOLDER}/{self.owner.kind}/{self.owner.name}"
 
 
-def file_name(ref: ObjectRef) -> str:
+def file_name(ref: ObjectRef, *, with_group: bool = False) -> str:
     """The name of an object's file; long ones end in a hash, odd characters are spelt out."""
-    kind = f"{ref.kind}.{ref.group}" if ref.kind in SHARED_KINDS and ref.group else ref.kind
+    kind = f"{ref.kind}.{ref.group}" if (with_group or ref.kind in SHARED_KINDS) and ref.group else ref.kind
     stem = f"{kind.lower()}-{ref.name}".replace(":", "_")
     if len(stem) > LONGEST_NAME - len(".yaml"):
         mark = hashlib.sha256(stem.encode()).hexdigest()[:HASH_LENGTH]

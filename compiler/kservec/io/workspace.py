@@ -78,6 +78,15 @@ def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tu
     return tuple(file for file in files if file.name != workspace.file.name)
 
 
+def include_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
+    """The files whose manifests are rendered as they are.
+
+    Raises:
+        OSError: a path does not exist or cannot be read.
+    """
+    return read_files(workspace.below(settings.include), max_bytes) if settings.include else ()
+
+
 def platform_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
     """The files that describe the cluster of an environment, weakest first.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.llm.accounts import account_of
 from kservec.core.llm.artifacts import BY, Source, model_source, model_uri, with_model
 from kservec.core.llm.downloads import Receiver
-from kservec.core.llm.kv_cache import cache_findings, with_cache_tiers
+from kservec.core.llm.kv_cache import with_cache_tiers
 from kservec.core.llm.lora import adapters_of, is_switched_off
 from kservec.core.llm.names import MAIN
 from kservec.core.llm.origins import origin_of
@@ -52,7 +52,7 @@ def attach_artifacts(unit: Unit, env: Env) -> Step:
     Takes:   nothing
     Writes:  pods of all parts
     Reports: llm/model-uri, llm/no-image-mode, llm/no-server, llm/adapter-uri, llm/adapters-share-path,
-             llm/kv-cache-not-used, storage/*, secret/*, platform/configuration
+             storage/*, secret/*, platform/configuration
     KServe:  workload_storage.go, attachModelArtifacts; workload_kvcache.go, attachKVCacheSecondaryTiers
     """
     if not unit.parts:
@@ -96,7 +96,7 @@ def equipped(pod: Tree, part: Part, unit: Unit, artifacts: Artifacts | None, env
     if receiver is not None and artifacts is not None:
         serves = part.role in (PartRole.MAIN, PartRole.PREFILL)
         pod, found = with_model(pod, receiver, artifacts.source, artifacts.adapters if serves else ())
-    return Attached(with_cache_tiers(pod, unit, part.path), (*found, *cache_findings(pod, unit, part.path)))
+    return Attached(with_cache_tiers(pod, unit, part.path), found)
 
 
 def receiver_of(pod: Tree, part: Part, unit: Unit, env: Env) -> Receiver | None:

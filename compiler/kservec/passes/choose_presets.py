@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kservec.core.diagnostics import Code, Needed, Reject, Severity
 from kservec.core.golang.template_syntax import TemplateError
@@ -11,20 +11,24 @@ from kservec.core.llm.merging import UnmergeableError, full, laid_over, merged
 from kservec.core.llm.presets import preset_names
 from kservec.core.llm.resolved import after_templates, before_templates, pool_name
 from kservec.core.llm.rules.merged import merged_findings
+from kservec.core.llm.rules.name import name_errors
 from kservec.core.llm.scheduler_source import with_scheduler_config
 from kservec.core.llm.settings import default_gateway
-from kservec.core.llm.templates import data_of, filled
+from kservec.core.llm.templates import data_of, filled, plain_parts
 from kservec.core.records import evolve
-from kservec.core.tree import Layers, Tree
+from kservec.core.tree import Layers, Moved, Tree
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kservec.core.catalog import Preset
+    from kservec.core.golang.formatting import Struct
     from kservec.core.registry import Env
-    from kservec.core.tree import Json, Path
+    from kservec.core.tree import Json, Origin, Path
     from kservec.core.unit import Unit
+
+T = TypeVar("T")
 
 NOT_FOUND = Code(
     "llm/config-not-found",
@@ -53,12 +57,14 @@ def choose_presets(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing
     Writes:  resolved
-    Reports: llm/config-not-found, llm/scheduler-configs-clash, llm/template, llm/scheduler-config-not-found;
+    Reports: llm/name, llm/config-not-found, llm/scheduler-configs-clash, llm/template, llm/scheduler-config-not-found;
              all that is wrong with a merged spec
     KServe:  pkg/controller/v1alpha2/llmisvc/config_merge.go, reconcileBaseRefs
     """
     if unit.stopped:
         return Step(unit)
+    if wrong := tuple(name_errors(unit)):
+        raise Reject(*wrong)
     own: Json = unit.spec.json["spec"]
     bases = [found_config(unit, env, ref.get("name") or "", i) for i, ref in enumerate(own.get("baseRefs") or ())]
     seen = overlaid(unit, own, lambda spec: reduce(laid_over, (full(base.spec) for base in bases), spec))
@@ -67,8 +73,10 @@ def choose_presets(unit: Unit, env: Env) -> Step:
         # A base config that names the model wins over the service, here and in templates.
         own = {**own, "model": {**(own.get("model") or {}), "name": name}}
     presets = [found_config(unit, env, preset) for preset in preset_names(seen)]
-    spec = merged_tree(unit, own, (*presets, *bases))
-    spec = with_templates(unit, before_templates(spec, unit.name), own, env)
+    laid = overlaid(unit, own, lambda _: laid_together((*presets, *bases)))
+    spec = before_templates(merged_tree(unit, own, laid), unit.name)
+    data = data_of(unit.spec.json["metadata"], spec.value, global_config(unit, spec.value, env))
+    spec = with_templates(unit, spec, data, laid.plain)
     spec = with_scheduler_config(unit, after_templates(spec, unit.name), env)
     return Step(evolve(unit, resolved=spec), merged_findings(unit, spec, env))
 
@@ -92,8 +100,8 @@ def found_config(unit: Unit, env: Env, name: str, index: int | None = None) -> P
     raise Reject(evolve(finding(unit, NOT_FOUND, message, place, hint), rests_on=needed))
 
 
-def overlaid(unit: Unit, own: Json, lay: Callable[[Json], Json]) -> Json:
-    """The service's spec and its configs, laid over each other.
+def overlaid(unit: Unit, own: Json, lay: Callable[[Json], T]) -> T:
+    """What is made of the service's spec and its configs, which are laid over each other.
 
     Raises:
         Reject: two inline scheduler configurations clash.
@@ -106,43 +114,53 @@ def overlaid(unit: Unit, own: Json, lay: Callable[[Json], Json]) -> Json:
         raise Reject(finding(unit, UNMERGEABLE, message, place, "leave the configuration to one of them")) from None
 
 
+class Laid(NamedTuple):
+    """Configs laid over each other, the weakest first, and the identities of parts that have no templates."""
+
+    spec: Json
+    layers: tuple[tuple[Json, Origin], ...]
+    plain: frozenset[int]
+
+
 @lru_cache(maxsize=64)
-def laid_together(configs: tuple[Preset, ...]) -> Json:
-    """Configs laid over each other, the weakest first. A fleet of services has few sets of them.
+def laid_together(configs: tuple[Preset, ...]) -> Laid:
+    """Configs laid over each other. A fleet of services has few sets of them.
 
     Raises:
         UnmergeableError: two inline scheduler configurations clash.
     """
-    return merged(config.spec for config in configs)
+    spec = merged(config.spec for config in configs) if configs else {}
+    return Laid(spec, tuple((c.spec, c.origin("spec")) for c in reversed(configs)), plain_parts(spec))
 
 
-def merged_tree(unit: Unit, own: Json, configs: tuple[Preset, ...]) -> Tree:
+def merged_tree(unit: Unit, own: Json, laid: Laid) -> Tree:
     """The service's spec laid over its configs, with where each value comes from.
 
     Raises:
         Reject: two inline scheduler configurations clash.
     """
-    value = overlaid(unit, own, lambda spec: laid_over(laid_together(configs), spec) if configs else spec)
-    strongest_first = ((own, unit.source.origin("spec")), *((c.spec, c.origin("spec")) for c in reversed(configs)))
-    return Tree.of(value, Layers(strongest_first))
+    value = overlaid(unit, own, lambda spec: laid_over(laid.spec, spec) if laid.layers else spec)
+    return Tree.of(value, Layers(((own, unit.source.origin("spec")), *laid.layers)))
 
 
-def with_templates(unit: Unit, spec: Tree, own: Json, env: Env) -> Tree:
+def with_templates(unit: Unit, spec: Tree, data: Struct, plain: frozenset[int]) -> Tree:
     """The spec with its templates filled in. Those in the service's metadata are only tried, as in KServe.
 
     Raises:
         Reject: one of them cannot be.
     """
-    metadata = unit.spec.json["metadata"]
-    data = data_of(metadata, own, global_config(unit, spec.value, env))
     try:
-        value = filled({"metadata": metadata, "spec": spec.value}, data)["spec"]
+        made = filled({"metadata": unit.spec.json["metadata"], "spec": spec.value}, data, plain)
     except TemplateError as error:
         at = error.where
         place = spec.span(at[1:]) if at[:1] == ("spec",) else unit.source.span(*at)
         message = f"a template of {unit.ref} cannot be filled in: {error}"
         raise Reject(finding(unit, TEMPLATE, message, place, "correct the text between {{ and }}")) from None
-    return spec if value is spec.value else Tree(value, spec.journal)
+    value = made.value["spec"]
+    tree = spec if value is spec.value else Tree(value, spec.journal)
+    for at, kept in made.left_out.items():
+        tree = tree.note(at[1:], Moved(spec, at[1:], kept)) if at[:1] == ("spec",) else tree
+    return tree
 
 
 def global_config(unit: Unit, spec: Json, env: Env) -> dict[str, str | bool]:

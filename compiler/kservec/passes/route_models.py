@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity, has_errors
-from kservec.core.llm.groups import group_findings, group_of, member_backends, name_findings, sharing
+from kservec.core.llm.groups import MOST_MEMBERS, group_findings, group_of, member_backends, name_findings, sharing
 from kservec.core.llm.names import POOL_MIGRATED, ROUTE, ROUTING_GROUP_LABEL, child_name
 from kservec.core.llm.pools import POOL_GROUP, POOL_GROUP_ALPHA, POOL_VERSION, POOL_VERSION_ALPHA, pool_versions
 from kservec.core.llm.presets import pool_reference
@@ -73,6 +73,8 @@ def route_models(unit: Unit, env: Env) -> Step:
     found += tuple(name_findings(unit, env))
     if group_of(unit):
         found += tuple(group_findings(unit, env))
+        if len(sharing(unit, env)) > MOST_MEMBERS:
+            return Step(unit, found)
         routed = routed._replace(spec=shared_among_members(unit, routed.spec, env))
     return Step(evolve(unit, bundle=unit.bundle.add(route_object(unit, routed))), found)
 

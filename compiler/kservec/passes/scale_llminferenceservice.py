@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.llm.part import PartRole
+from kservec.core.llm.pool_queries import query_findings
 from kservec.core.records import evolve
 from kservec.core.tree import lookup
 from kservec.core.unit import Step
@@ -22,11 +23,11 @@ def scale_llminferenceservice(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing
     Writes:  manifests of the autoscalers
-    Reports: llm/kind-absent; what the autoscalers report
+    Reports: llm/kind-absent, llm/query-pool; what the autoscalers report
     KServe:  pkg/controller/v1alpha2/llmisvc/scaling.go, reconcileScaling
     """
     made = tuple(autoscalers(unit, env))
-    return Step(evolve(unit, bundle=unit.bundle.add(*made)) if made else unit)
+    return Step(evolve(unit, bundle=unit.bundle.add(*made)), tuple(query_findings(unit, env))) if made else Step(unit)
 
 
 def autoscalers(unit: Unit, env: Env) -> Iterator[Manifest]:

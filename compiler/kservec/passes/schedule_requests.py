@@ -8,6 +8,7 @@ from kservec.core.diagnostics import ObjectRef
 from kservec.core.llm.names import TOKENIZER, child_name
 from kservec.core.llm.part import PartRole
 from kservec.core.llm.pools import pool_objects
+from kservec.core.llm.release_findings import release_findings
 from kservec.core.llm.scheduler import (
     SCHEDULER_COMPONENT,
     TOKENIZER_COMPONENT,
@@ -53,6 +54,7 @@ def schedule_requests(unit: Unit, env: Env) -> Step:
     for part in unit.parts:
         if part.role is PartRole.SCHEDULER:
             configured = up_to_date(unit, part, env)
+            found += release_findings(unit, configured.pod, part.pod_annotations, part.replicas or 1)
             found += config_findings(unit, configured)
             manifests += scheduler_objects(unit, part, env)
             parts.append(evolve(part, pod=configured.pod))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.llm import names, workload_labels
 from kservec.core.llm.accounts import group_account, main_account, named, require_accounts
 from kservec.core.llm.devices import with_device_claim
+from kservec.core.llm.not_passed_on import not_passed_on
 from kservec.core.llm.part import Part, PartRole
 from kservec.core.llm.resolved import pool_name
+from kservec.core.llm.rules.name import group_findings
 from kservec.core.llm.scheduler_parts import scheduler_parts
 from kservec.core.llm.workload_labels import (
     APPROVED_ANNOTATIONS,
@@ -63,7 +65,8 @@ def split_llminferenceservice(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing
     Writes:  parts
-    Reports: llm/service-account-not-declared, platform/configuration; what the scheduler's parts report
+    Reports: llm/service-account-not-declared, llm/metadata-not-passed-on, llm/name-of-group, platform/configuration;
+             what the parts of the scheduler report
     KServe:  workload_single_node.go and workload_multi_node.go, expected*; managed_dra.go, injectManagedDRAIntoConfig
     """
     if unit.stopped or unit.resolved is None:
@@ -72,7 +75,10 @@ def split_llminferenceservice(unit: Unit, env: Env) -> Step:
     require_accounts(unit, env)
     shapes = (MAIN,) if unit.resolved.get("prefill") is None else (MAIN, PREFILL)
     workloads = [part_of(unit, shape) for shape in shapes]
-    return Step(evolve(unit, parts=(*workloads, *scheduler_parts(unit, env))))
+    groups = [(part, shape.group) for part, shape in zip(workloads, shapes, strict=True) if part.worker is not None]
+    long = [found for part, suffix in groups for found in group_findings(unit, part, suffix)]
+    found = (*not_passed_on(unit, has_workers=bool(groups)), *long)
+    return Step(evolve(unit, parts=(*workloads, *scheduler_parts(unit, env))), found)
 
 
 def part_of(unit: Unit, shape: Shape) -> Part:

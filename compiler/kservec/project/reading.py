@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity, Span, has_errors
 from kservec.core.text.source import parse
 from kservec.core.unit import Source
+from kservec.project.gitops import gitops_findings
 from kservec.project.paths import path_findings
 from kservec.project.settings import environments_of
 
@@ -52,7 +53,7 @@ def read_project(content: bytes, name: str) -> tuple[ReadProject | None, tuple[D
     except Reject as reject:
         return None, (*found, *reject.diagnostics)
     environments = environments_of(model)
-    judged = (*found, *path_findings(model, document, environments))
+    judged = (*found, *path_findings(model, document, environments), *gitops_findings(environments, document))
     return None if has_errors(judged) else ReadProject(model, document, environments), judged
 
 

@@ -6,30 +6,20 @@ of everything else the environment's own value counts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from kservec.core.records import record
+from kservec.project.additions import additions_of, first
+from kservec.project.gitops import PLACE, GitOpsSettings, gitops_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kservec.core.additions import Additions
     from kservec.spec.project import Environment, Project
-
-T = TypeVar("T")
 
 ALONE = "default"
 """The name of the environment of a project that lists none."""
-PLACE = "{env}"
-
-
-@record
-class GitOpsSettings:
-    """The objects for Argo CD or Flux. `tool` is argocd, flux, both or none; `shard` namespace, environment or unit."""
-
-    tool: str = "none"
-    repo_url: str = ""
-    revision: str = "main"
-    shard: str = "namespace"
 
 
 @record
@@ -38,7 +28,7 @@ class Settings:
 
     `sources` and `overlay`: what is compiled; an overlay stands for the sources. `platform`: what describes the
     cluster, later ones override. `include`: manifests that are rendered as they are. `namespaces`: those that objects
-    may be in, any if empty. `image_rewrites`: beginnings of image names and what stands there instead.
+    may be in, any if empty. `additions`: what is wanted of objects beyond what KServe makes.
     """
 
     name: str
@@ -53,9 +43,18 @@ class Settings:
     include: Sequence[str] = ()
     namespaces: Sequence[str] = ()
     names_revisions: bool = True
-    image_rewrites: Mapping[str, str]
-    pod_security: str = "restricted"
+    additions: Additions
     gitops: GitOpsSettings
+
+    @property
+    def image_rewrites(self) -> Mapping[str, str]:
+        """Beginnings of image names and what stands there instead."""
+        return self.additions.image_rewrites
+
+    @property
+    def pod_security(self) -> str:
+        """The level of the Pod Security Standards that is written where a spec says nothing."""
+        return self.additions.pod_security
 
 
 def environments_of(project: Project) -> dict[str, Settings]:
@@ -68,11 +67,12 @@ def environments_of(project: Project) -> dict[str, Settings]:
 
 def settings_of(project: Project, name: str, own: Environment) -> Settings:
     """The settings of one environment."""
+    output = (own.output or project.output).replace(PLACE, name)
     revisions = first(own.knative.revision_names, project.knative.revision_names, default="hash")
     return Settings(
         name=name,
         sources=tuple(project.sources),
-        output=(own.output or project.output).replace(PLACE, name),
+        output=output,
         overlay=own.overlay or "",
         patches=own.patches or "",
         layout=project.layout,
@@ -82,23 +82,6 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         include=(*project.include, *own.include),
         namespaces=tuple(own.namespaces),
         names_revisions=revisions == "hash",
-        image_rewrites={**project.images.rewrite, **own.images.rewrite},
-        pod_security=first(own.security.pod_security, project.security.pod_security, default="restricted"),
-        gitops=gitops_of(project, own),
+        additions=additions_of(project, own),
+        gitops=gitops_of(project.gitops, own.gitops, name, (output, project.layout)),
     )
-
-
-def gitops_of(project: Project, own: Environment) -> GitOpsSettings:
-    """The settings for Argo CD and Flux of one environment."""
-    mine, theirs = own.gitops, project.gitops
-    return GitOpsSettings(
-        tool=first(mine.tool, theirs.tool, default="none"),
-        repo_url=first(mine.repo_url, theirs.repo_url, default=""),
-        revision=first(mine.revision, theirs.revision, default="main"),
-        shard=first(mine.shard, theirs.shard, default="namespace"),
-    )
-
-
-def first(*values: T | None, default: T) -> T:
-    """The first value that was given."""
-    return next((value for value in values if value is not None), default)

@@ -8,6 +8,7 @@ from kservec.admission.llm.admit import Judges, admit_config, admit_llminference
 from kservec.core.diagnostics import has_errors
 from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Unit
+from kservec.documents.metadata import odd_in_llm
 from kservec.readers.identity import is_stopped, with_identity
 from kservec.spec.llminferenceservice import LLMInferenceService
 
@@ -44,7 +45,7 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
         annotations=annotations,
         stopped=is_stopped(annotations),
     )
-    return unit, admitted.diagnostics
+    return unit, (*admitted.diagnostics, *odd_in_llm(unit, env.platform))
 
 
 def config_findings(entry: Entry, env: Env) -> tuple[Diagnostic, ...]:

@@ -6,17 +6,44 @@ the project.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
 from kservec.spec.described import option
+from kservec.spec.gitops import GitOps
 
 Path = Annotated[str, Field(min_length=1)]
 """A path below the folder of the project file, with slashes."""
+
+SHARE = "^(100|[0-9]{1,2})%$"
+is_share = re.compile(SHARE).fullmatch
+
+
+def amount(value: Json) -> int | str:
+    """A number of pods, or a share of them such as 50%.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if is_number or (isinstance(value, str) and is_share(value)):
+        return value  # type: ignore[no-any-return]
+    raise ValueError("neither a whole number nor a share such as 50%")
+
+
+Amount = Annotated[
+    Any,
+    AfterValidator(amount),
+    WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]}
+    ),
+]
+"""A number of pods, or a share of them."""
 
 
 class Knative(Part):
@@ -39,26 +66,166 @@ class Images(Part):
 
 
 class Security(Part):
-    """The level of the Pod Security Standards that kservec writes settings for where a spec leaves them out."""
+    """What pods may do.
+
+    `pod_security` is the level of the Pod Security Standards that kservec writes settings for where a spec leaves them
+    out: in the containers that it adds, or in all. `namespace_labels` are the modes of Pod Security admission that
+    namespaces are labelled with. Pods get no token of Kubernetes' API where nothing needs it, if
+    `automount_service_account_token` is false.
+    """
 
     pod_security: Literal["restricted", "baseline", "privileged"] | None = option(
-        "restricted", "The level whose settings are written into pods where specs and runtimes say nothing."
+        "restricted",
+        "The level of the Pod Security Standards whose settings are written where specs and runtimes say nothing.",
     )
-
-
-class GitOps(Part):
-    """The objects for Argo CD or Flux: whether there are any, and what they refer to."""
-
-    tool: Literal["argocd", "flux", "both", "none"] | None = option("none", "For which tool objects are rendered.")
-    repo_url: str | None = Field(
+    security_contexts: Literal["added", "all"] | None = option(
+        "added", "In which containers they are written: those that kservec adds, or all."
+    )
+    namespace_labels: Sequence[Literal["audit", "enforce", "warn"]] | None = Field(
         default=None,
-        alias="repoURL",
-        description="Where the tool finds this repository.",
-        examples=["https://git.example.com/ml.git"],
+        description="The modes of Pod Security admission that namespaces are labelled with; none without any.",
+        examples=[["enforce", "warn"]],
     )
-    revision: str | None = option("main", "The branch, tag or commit that the tool follows.")
-    shard: Literal["namespace", "environment", "unit"] | None = option(
-        "namespace", "What one object of the tool syncs: a namespace, the whole environment, or a single service."
+    automount_service_account_token: bool | None = option(
+        True, "Whether pods that do not need it get a token of Kubernetes' API."
+    )
+
+
+class Expression(Part):
+    """One requirement of a selector."""
+
+    key: str = Field(description="The label that is looked at.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How it is compared.")
+    values: Sequence[str] | None = Field(default=None, description="What it is compared with.")
+
+
+class Selector(Part):
+    """A selector of labels, as Kubernetes has it; an empty one selects everything."""
+
+    match_labels: Mapping[str, str] | None = Field(
+        default=None, description="Labels and the values that they must have."
+    )
+    match_expressions: Sequence[Expression] | None = Field(
+        default=None, description="Requirements, all of which must hold."
+    )
+
+
+class IPBlock(Part):
+    """A range of addresses."""
+
+    cidr: str = Field(description="The range, as 10.0.0.0/8.")
+    but: Sequence[str] | None = Field(default=None, alias="except", description="Ranges in it that are left out.")
+
+
+class Peer(Part):
+    """Somebody to talk to, as in Kubernetes' NetworkPolicy: pods, all pods of namespaces, or addresses."""
+
+    pod_selector: Selector | None = Field(default=None, description="Pods by their labels.")
+    namespace_selector: Selector | None = Field(default=None, description="Namespaces by their labels.")
+    ip_block: IPBlock | None = Field(default=None, description="Addresses.")
+
+    @model_validator(mode="after")
+    def names_somebody(self) -> Peer:
+        """Refuse what no API server takes: nobody at all, or addresses that are pods as well."""
+        pods = self.pod_selector is not None or self.namespace_selector is not None
+        if pods == (self.ip_block is not None):
+            raise ValueError("a peer is either podSelector and namespaceSelector, or ipBlock")
+        return self
+
+
+class NetworkPolicy(Part):
+    """NetworkPolicies over the pods of every service, if `enabled`. What may be left out has defaults.
+
+    `gateways` let requests in: by default all pods in the namespaces of the Gateways that routes name. `clients` call
+    services from within the cluster, `monitoring` reads metrics: nobody by default. `dns`, `storage` (at
+    `storage_ports`) and `api_server` are whom pods may call: by default kube-system, and any address at port 443.
+    """
+
+    enabled: bool | None = option(False, "Whether there are NetworkPolicies over the pods of every service.")
+    gateways: Sequence[Peer] | None = Field(
+        default=None,
+        description="Who lets requests in; by default all pods in the namespaces of the Gateways that routes name.",
+    )
+    clients: Sequence[Peer] | None = Field(
+        default=None, description="Who calls services from within the cluster; by default nobody."
+    )
+    monitoring: Sequence[Peer] | None = Field(default=None, description="Who reads metrics; by default nobody.")
+    dns: Sequence[Peer] | None = Field(default=None, description="Whom pods ask for addresses; by default kube-system.")
+    storage: Sequence[Peer] | None = Field(
+        default=None, description="Where pods may fetch models from; by default any address."
+    )
+    storage_ports: Sequence[Annotated[int, Field(ge=1, le=65535)]] | None = option(
+        [443], "The ports that models are fetched at."
+    )
+    api_server: Sequence[Peer] | None = Field(
+        default=None, description="Where Kubernetes' API is, for pods that need it; by default any address."
+    )
+
+
+class PodDisruptionBudget(Part):
+    """How many pods of a workload may be missing, or have to be there, while nodes are drained: one of the two.
+
+    Workloads of a single replica get none, unless `single_replica` says so.
+    """
+
+    min_available: Amount | None = Field(
+        default=None,
+        description="How many pods of a workload, or what share, have to be there while nodes are drained.",
+        examples=[1],
+    )
+    max_unavailable: Amount | None = Field(
+        default=None,
+        description="How many pods of a workload, or what share, may be missing while nodes are drained.",
+        examples=["50%"],
+    )
+    single_replica: bool | None = option(False, "Whether workloads of a single replica have a budget too.")
+
+    @model_validator(mode="after")
+    def says_one_thing(self) -> PodDisruptionBudget:
+        """Refuse both numbers at once, as the API server does."""
+        if self.min_available is not None and self.max_unavailable is not None:
+            raise ValueError("a budget is either minAvailable or maxUnavailable")
+        return self
+
+
+class Spread(Part):
+    """A topology spread constraint. Its selector is made of the labels of each workload."""
+
+    topology_key: str = Field(
+        min_length=1,
+        description="The label of nodes that tells the zones apart.",
+        examples=["topology.kubernetes.io/zone"],
+    )
+    max_skew: int = Field(default=1, ge=1, description="How many more pods one zone may have than another.")
+    when_unsatisfiable: Literal["DoNotSchedule", "ScheduleAnyway"] = Field(
+        default="ScheduleAnyway", description="What is done with a pod that does not fit."
+    )
+
+
+class SecretKey(Part):
+    """A key of a Secret."""
+
+    name: str = Field(description="The name of the Secret.")
+    key: str = Field(description="Its key.")
+
+
+class PodMonitor(Part):
+    """PodMonitors for every service whose pods offer metrics, if `enabled`.
+
+    `labels` are those that Prometheus selects PodMonitors by. `token` is what it shows to the schedulers of LLM
+    services, which answer nobody without one.
+    """
+
+    enabled: bool | None = option(False, "Whether there are PodMonitors for services whose pods offer metrics.")
+    labels: Mapping[str, str] | None = Field(
+        default=None, description="The labels that Prometheus selects PodMonitors by."
+    )
+    interval: Annotated[str, Field(pattern=r"^[0-9]+(ms|s|m|h)$")] | None = Field(
+        default=None, description="How often metrics are read; as Prometheus does by default.", examples=["30s"]
+    )
+    token: SecretKey | None = Field(
+        default=None,
+        description="What Prometheus shows to the schedulers of LLM services, which answer nobody without it.",
     )
 
 
@@ -83,7 +250,20 @@ class Options(Part):
     )
     knative: Knative = Field(default_factory=Knative, description="Revisions of Knative services.")
     images: Images = Field(default_factory=Images, description="Where images come from.")
+    network_policy: NetworkPolicy = Field(
+        default_factory=NetworkPolicy, description="NetworkPolicies over the pods of every service."
+    )
+    pod_disruption_budget: PodDisruptionBudget = Field(
+        default_factory=PodDisruptionBudget,
+        description="PodDisruptionBudgets of workloads: either of the two numbers turns them on.",
+    )
+    pod_monitor: PodMonitor = Field(
+        default_factory=PodMonitor, description="PodMonitors, by which Prometheus finds metrics."
+    )
     security: Security = Field(default_factory=Security, description="Settings of the Pod Security Standards.")
+    topology_spread: Sequence[Spread] | None = Field(
+        default=None, description="How the pods of a workload are spread over zones; not at all without any."
+    )
     gitops: GitOps = Field(default_factory=GitOps, alias="gitops", description="Objects for Argo CD or Flux.")
 
 

@@ -46,7 +46,7 @@ SCHEME = Scheme(
     name="oci",
     prefixes=(PREFIX,),
     delivery=Delivery.DOWNLOAD,
-    traits=frozenset((SchemeTrait.MULTI_NODE, SchemeTrait.LLM)),
+    traits=frozenset((SchemeTrait.IMAGES, SchemeTrait.MULTI_NODE, SchemeTrait.LLM)),
     resolve=resolve,
     resolve_for_llm=resolve_for_llm,
 )

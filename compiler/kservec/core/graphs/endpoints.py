@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kservec.spec.inferenceservice import ModelSpec, PredictorSpec
 
 SERVICE_VERSION, SERVICE = "serving.kserve.io/v1beta1", "InferenceService"
+LLM = "LLMInferenceService"
 GRAPH_VERSION, GRAPH = "serving.kserve.io/v1alpha1", "InferenceGraph"
 V1, V2 = "v1", "v2"
 PATHS = {V1: "/v1/models/{}:predict", V2: "/v2/models/{}/infer"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.endpoint import Endpoint
-from kservec.core.graphs.endpoints import GRAPH, SERVICE, graph_endpoint, named_services, service_endpoint
+from kservec.core.graphs.endpoints import GRAPH, LLM, SERVICE, graph_endpoint, named_services, service_endpoint
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:
@@ -36,7 +36,13 @@ class Index:
 
     def add(self, unit: Unit, env: Env, *, is_broken: bool) -> None:
         """Take up a unit that has gone through its passes, or was refused by one."""
-        if not self.is_wanted or unit.ref.kind != SERVICE:
+        if not self.is_wanted or unit.ref.kind not in (SERVICE, LLM):
+            return
+        if unit.ref.kind == LLM:
+            from kservec.core.llm.settings import service_url  # noqa: PLC0415 - most runs have no such service
+
+            place, url = unit.source.span("metadata", "name"), service_url(unit, env.platform)
+            self.endpoints[unit.ref] = Endpoint(unit.ref, place, url=url, is_broken=is_broken)
             return
         if unit.ref in self.called and not is_broken:
             self.endpoints[unit.ref] = service_endpoint(unit, env)

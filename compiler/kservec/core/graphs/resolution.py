@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Needed, Severity
-from kservec.core.graphs.endpoints import SERVICE, V2, service_ref
+from kservec.core.graphs.endpoints import LLM, SERVICE, V2, service_ref
 from kservec.core.graphs.nodes import steps_of, walk
 from kservec.core.records import evolve
 from kservec.core.spelling import closest
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kservec.core.tree import Path
     from kservec.core.unit import Unit
     from kservec.spec.graph import InferenceRouter
+
+CHAT = "/v1/chat/completions"
 
 NOT_FOUND = Code(
     "graph/service-not-found",
@@ -90,6 +92,9 @@ def not_found(unit: Unit, name: str, at: Path, env: Env) -> Diagnostic:
     """The error about a service that the run does not have, with where it may be meant to be."""
     services = [e for ref, e in sorted(env.endpoints.items()) if ref.kind == SERVICE]
     elsewhere = [e for e in services if e.ref.name == name]
+    for language in (e for ref, e in sorted(env.endpoints.items()) if ref.kind == LLM and ref.name == name):
+        if language.ref.namespace == unit.namespace:
+            return language_model(unit, language, at)
     meant = closest(name, [e.ref.name for e in services if e.ref.namespace == unit.namespace])
     if meant:
         hint = f"did you mean {meant}?"
@@ -101,6 +106,13 @@ def not_found(unit: Unit, name: str, at: Path, env: Env) -> Diagnostic:
     related = tuple((e.place, "one of that name is here") for e in elsewhere[:1])
     missing = finding(unit, NOT_FOUND, message, at, hint)
     return evolve(missing, related=related, rests_on=(Needed(SERVICE, unit.namespace, name),))
+
+
+def language_model(unit: Unit, endpoint: Endpoint, at: Path) -> Diagnostic:
+    """The error about a step that names an LLMInferenceService, which KServe does not look for."""
+    message = f"{endpoint.ref} cannot be called by its name: serviceName is for InferenceServices"
+    hint = f"write serviceUrl: {endpoint.url}{CHAT}, or another path of the OpenAI API"
+    return evolve(finding(unit, NOT_FOUND, message, at, hint), related=((endpoint.place, "it is here"),))
 
 
 def judged(unit: Unit, endpoint: Endpoint, at: Path) -> list[Diagnostic]:

@@ -15,6 +15,7 @@ from kservec.core.llm.lora import with_lora_arguments
 from kservec.core.llm.names import LOCAL_MODEL_CLAIM, LOCAL_MODEL_LABEL, LOCAL_MODEL_SOURCE
 from kservec.core.llm.origins import origin_of
 from kservec.core.models.local_models import model_folder
+from kservec.core.models.model_uri import no_model
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
 from kservec.core.registry import Attached, Delivery, Placement, SchemeTrait
 from kservec.core.unit import finding
@@ -90,6 +91,8 @@ def model_source(unit: Unit, env: Env) -> Source:
         kinds = ", ".join(p for s in env.plugs.schemes if SchemeTrait.LLM in s.traits for p in s.prefixes)
         message = f"an LLMInferenceService cannot have its model from {uri!r}"
         raise Reject(finding(unit, MODEL_URI, message, unit.resolved.span(URI), f"models come from {kinds}"))
+    if (wrong := no_model(uri, env, unit.resolved.span(URI), unit.ref)) is not None:
+        raise Reject(wrong)
     if scheme.resolve_for_llm is None:
         return Source(uri, scheme, keeps_initializer=scheme.delivery is Delivery.IMAGE)
     resolved = scheme.resolve_for_llm(uri, env)

@@ -48,9 +48,10 @@ TYPES: Final[Mapping[str, Mapping[str, str]]] = {
     "HPAScalingSpec": {"behavior": "*HorizontalPodAutoscalerBehavior"},
     "KEDAScalingSpec": _KEDA,
     "DirectKEDAScalingSpec": {**_KEDA, "triggers": "[]ScaleTriggers!"},
+    # Go does not write a false of `expert`. Here one that is written wins over the true of a config.
     "ParallelismSpec": {
         "tensor": "*int32", "pipeline": "*int32", "data": "*int32", "dataLocal": "*int32", "dataRPCPort": "*int32",
-        "expert": "bool",
+        "expert": "bool!",
     },
     "KVCacheOffloadingSpec": {"cpu": "Quantity!", "evictionPolicy": "string", "secondary": "[]SecondaryTierSpec"},
     "SecondaryTierSpec": {"fileSystem": "*FileSystemTierSpec"},

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.listing import SHOWN, listed
 from kservec.core.records import evolve
 from kservec.core.unit import finding
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from kservec.core.unit import Unit
 
 GROUP: Final = ("router", "route", "group")
+MOST_MEMBERS: Final = 16
+"""Backends of one rule of an HTTPRoute. Gateway API: HTTPRouteRule, backendRefs"""
 
 DIVERGENT: Final = Code(
     "llm/group-divergent",
@@ -42,6 +45,13 @@ WITHOUT_TRAFFIC: Final = Code(
     Severity.WARNING,
     "a routing group whose members all have the weight 0",
     "Requests for the model are answered with an error while nobody has a weight. Give one of the members a weight.",
+)
+TOO_LARGE: Final = Code(
+    "llm/group-too-large",
+    Severity.ERROR,
+    "a routing group with more members than a route can have",
+    "A rule of an HTTPRoute leads to at most 16 backends, and every member of a group is one. Those that are stopped, "
+    "or serve other models, do not count. Split the group, or remove members.",
 )
 SHARED_NAME: Final = Code(
     "llm/model-name-shared",
@@ -75,6 +85,11 @@ def sharing(unit: Unit, env: Env) -> tuple[Neighbour, ...]:
     )
 
 
+def with_pods(sharers: Sequence[Neighbour]) -> list[Neighbour]:
+    """The sharers that are in the routes of all others, too; one without pods is in its own alone."""
+    return [member for member in sharers if not member.is_idle]
+
+
 def own_models(unit: Unit) -> tuple[str, ...]:
     """The names that the models of a service answer to."""
     assert unit.resolved is not None
@@ -94,11 +109,15 @@ def group_findings(unit: Unit, env: Env) -> Iterator[Diagnostic]:
     assert unit.resolved is not None
     group, sharers, models = group_of(unit), sharing(unit, env), own_models(unit)
     place = unit.resolved.span(GROUP)
+    if len(sharers) > MOST_MEMBERS and (unit.ref == sharers[0].ref or len(with_pods(sharers)) <= MOST_MEMBERS):
+        names = listed(member.ref.name for member in sharers)
+        message = f"the group {group} has {len(sharers)} members, and a route leads to {MOST_MEMBERS}: {names}"
+        yield finding(unit, TOO_LARGE, message, place, "split the group")
     others = [member for member in members(unit, env) if member.models != models and member.ref != unit.ref]
     if others:
-        names = ", ".join(member.ref.name for member in others)
+        names = listed(member.ref.name for member in others)
         message = f"{names} of the group {group} serves other models than {unit.ref}, and gets none of its requests"
-        related = tuple((member.place, f"serves {', '.join(member.models)}") for member in others)
+        related = tuple((member.place, f"serves {listed(member.models)}") for member in others[:SHOWN])
         yield evolve(finding(unit, DIVERGENT, message, place, "name the models alike"), related=related)
     if all(member.ref != unit.ref for member in members(unit, env)):
         message = f"{unit.ref} has its group {group} from a config, and is no member of it"
@@ -118,7 +137,7 @@ def name_findings(unit: Unit, env: Env) -> Iterator[Diagnostic]:
         if other.ref != unit.ref and is_in_the_way(other) and not (group and other.group == group)
     }
     if found:
-        names = ", ".join(ref.name for ref in sorted(found))
+        names = listed(ref.name for ref in sorted(found))
         message = f"{unit.ref} and {names} serve models of the same name, and one of them gets the requests of all"
         yield finding(unit, SHARED_NAME, message, None, "name the models apart, or put the services into one group")
 

@@ -7,33 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kservec.core.diagnostics import Code, Severity
 from kservec.core.llm.names import MAIN
 from kservec.core.llm.origins import origin_of
 from kservec.core.pods.containers import find
 from kservec.core.pods.mounts import mount
 from kservec.core.quantity import add
-from kservec.core.tree import lookup
-from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from kservec.core.diagnostics import Diagnostic
     from kservec.core.tree import Json, Origin, Path, Tree
     from kservec.core.unit import Unit
 
 BY: Final = "kv_cache"
 STORAGE: Final = "ephemeral-storage"
 OFFLOADING: Final = "kvCacheOffloading"
-TOLD: Final = "kv_connector"
-"""What stands in the arguments of a server that is told to move its cache."""
-
-NOT_TOLD: Final = Code(
-    "llm/kv-cache-not-used",
-    Severity.WARNING,
-    "a server that is not told of the space for its cache",
-    "The templates of KServe's presets see kvCacheOffloading of the service itself only. From a base config the pods "
-    "get the volumes, and the server no argument that makes use of them. Write kvCacheOffloading into the service.",
-)
 
 
 def with_cache_tiers(pod: Tree, unit: Unit, path: Path) -> Tree:
@@ -46,25 +32,6 @@ def with_cache_tiers(pod: Tree, unit: Unit, path: Path) -> Tree:
         if source is not None:
             pod = with_tier(pod, i, (system, source), origin_of(unit, (*at, i), BY))
     return pod
-
-
-def cache_findings(pod: Tree, unit: Unit, path: Path) -> tuple[Diagnostic, ...]:
-    """The warning about a server that does not know of the space for its cache."""
-    assert unit.resolved is not None
-    server = find(pod.get("containers") or (), MAIN)
-    at: Path = (*path, OFFLOADING)
-    is_own = lookup(unit.spec.json["spec"], at) is not None
-    if server is None or is_own or unit.resolved.get(*at) is None or TOLD in text_of(server):
-        return ()
-    message = f"{OFFLOADING} of {unit.ref} comes from a base config, and the server is not told of it"
-    remedy = f"write {OFFLOADING} into the service itself"
-    return (finding(unit, NOT_TOLD, message, unit.resolved.span(at), remedy),)
-
-
-def text_of(server: Json) -> str:
-    """All that a container is told: command, arguments and plain variables."""
-    told = (e.get("value") or "" for e in server.get("env") or ())
-    return " ".join((*(server.get("command") or ()), *(server.get("args") or ()), *told))
 
 
 def volume_source(system: Json) -> Json:

@@ -14,6 +14,7 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.golang.encoding import encode
 from kservec.core.llm.names import MAIN, child_name, model_resource_name
 from kservec.core.llm.origins import origin_of
+from kservec.core.models.model_uri import no_model
 from kservec.core.pods.mounts import volume_name
 from kservec.core.registry import Delivery, SchemeTrait
 from kservec.core.tree import Concat, Graft
@@ -102,6 +103,8 @@ def adapter_of(unit: Unit, env: Env, index: int, entry: Json) -> Adapter:
     at: Path = (*LORA, "adapters", index)
     scheme = env.plugs.scheme(uri) if "://" in uri else None
     if scheme is not None and SchemeTrait.LORA in scheme.traits and not is_switched_off(unit):
+        if (wrong := no_model(uri, env, unit.resolved.span((*at, "uri")), unit.ref)) is not None:
+            raise Reject(wrong)
         return Adapter(name, uri, ROOT + path_segment(name), scheme, at)
     if scheme is not None and SchemeTrait.LORA in scheme.traits:
         message = f"adapter {name} of {unit.ref} cannot be brought in: storageInitializer.enabled is false"

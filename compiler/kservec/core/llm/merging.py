@@ -10,6 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.llm.go_types import written
+from kservec.core.llm.one_of import exclusive
 from kservec.core.pods.strategic import merge
 from kservec.core.tree import lookup
 
@@ -59,9 +60,7 @@ def full(spec: Json) -> Json:
 
 def with_containers(spec: Json, path: tuple[str, ...]) -> Json:
     """A spec with an empty list of containers in the pod at a path."""
-    if not path:
-        return {**spec, "containers": []}
-    return {**spec, path[0]: with_containers(spec[path[0]], path[1:])}
+    return with_pod(spec, path, {**lookup(spec, path), "containers": []})
 
 
 def laid_over(base: Json, patch: Json) -> Json:
@@ -73,4 +72,13 @@ def laid_over(base: Json, patch: Json) -> Json:
             raise UnmergeableError(min(shared))
     if not lookup(patch, ("model", "uri")) and "model" in patch:
         patch = {**patch, "model": {name: part for name, part in patch["model"].items() if name != "uri"}}
+    for path in PODS:
+        pod, below = lookup(patch, path), lookup(base, path)
+        if pod and below and (alone := exclusive(below, pod)) is not pod:
+            patch = with_pod(patch, path, alone)
     return merge(base, patch)
+
+
+def with_pod(spec: Json, path: tuple[str, ...], pod: Json) -> Json:
+    """A spec with another pod at a path."""
+    return {**spec, path[0]: with_pod(spec[path[0]], path[1:], pod)} if path else pod

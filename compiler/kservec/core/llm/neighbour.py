@@ -41,7 +41,11 @@ class Neighbour:
 
 @record
 class Neighbourhood:
-    """The services of a run, by namespace and group, and by namespace and model; each in the order of their names."""
+    """The services of a run, by namespace and group, and by namespace and model; each in the order of their names.
+
+    `made` has the names of objects that they may make, and that others refer to: pools and routes.
+    """
 
     groups: Mapping[Name, tuple[Neighbour, ...]] = fresh(factory=dict)
     models: Mapping[Name, tuple[Neighbour, ...]] = fresh(factory=dict)
+    made: frozenset[Name] = frozenset()

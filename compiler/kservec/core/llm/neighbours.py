@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kservec.core.llm.names import MODEL_PORT, POOL, WORKLOAD_SERVICE, child_name
+from kservec.core.llm.names import MODEL_PORT, POOL, ROUTE, WORKLOAD_SERVICE, child_name
 from kservec.core.llm.neighbour import Neighbour, Neighbourhood
 from kservec.core.llm.pools import POOL_GROUP, POOL_GROUP_ALPHA
 from kservec.core.llm.resolved import POOL_KIND, SERVICE
@@ -30,8 +30,10 @@ def neighbourhood(units: Iterable[Unit], catalog: Catalog, platform: PlatformCon
     """The services among some units."""
     groups: dict[Name, list[Neighbour]] = {}
     models: dict[Name, list[Neighbour]] = {}
+    made: set[Name] = set()
     services = (unit for unit in units if unit.ref.kind == LLM)
     for unit in sorted(services, key=lambda unit: unit.ref):
+        made.update((unit.namespace, child_name(unit.name, suffix)) for suffix in (POOL, ROUTE))
         found = neighbour(unit, catalog, platform)
         if found.group:
             groups.setdefault((unit.namespace, found.group), []).append(found)
@@ -40,6 +42,7 @@ def neighbourhood(units: Iterable[Unit], catalog: Catalog, platform: PlatformCon
     return Neighbourhood(
         groups={key: tuple(members) for key, members in groups.items()},
         models={key: tuple(members) for key, members in models.items()},
+        made=frozenset(made),
     )
 
 

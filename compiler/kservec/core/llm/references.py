@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Needed, Severity
-from kservec.core.llm.names import POOL, ROUTE, child_name
 from kservec.core.llm.presets import pool_reference
 from kservec.core.llm.resolved import POOL_KIND
 from kservec.core.llm.resolved import ROUTE as ROUTE_SPEC
@@ -119,11 +118,7 @@ def missing_routes(unit: Unit, env: Env) -> Iterator[Diagnostic]:
 
 def is_there(unit: Unit, env: Env, kind: str, name: str) -> bool:
     """Whether a document describes an object, or a service of the run leads to it."""
-    if (unit.namespace, name) in declared(env, kind):
-        return True
-    suffix = POOL if kind == POOL_KIND else ROUTE
-    here = (found for (space, _), found in env.neighbours.models.items() if space == unit.namespace)
-    return any(child_name(other.ref.name, suffix) == name for found in here for other in found)
+    return (unit.namespace, name) in declared(env, kind) or (unit.namespace, name) in env.neighbours.made
 
 
 def missing(unit: Unit, code: Code, message: str, path: Path, needed: Needed) -> Diagnostic:

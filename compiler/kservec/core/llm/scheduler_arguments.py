@@ -29,6 +29,7 @@ from kservec.core.llm.scheduler_config.rewriting import (
     rewritten,
 )
 from kservec.core.llm.scheduler_config.versions import Version, parse_version
+from kservec.core.llm.scheduler_release import image_release, spelt_for
 from kservec.core.pods.containers import find
 from kservec.core.tree import Graft, Layer, Origin
 from kservec.core.unit import finding
@@ -84,12 +85,12 @@ def up_to_date(unit: Unit, part: Part, env: Env) -> Configured:
     """
     assert unit.resolved is not None
     version = version_of(unit, part)
-    has_sidecar = find(part.pod.get("containers") or (), TOKENIZER_CONTAINER) is not None
+    pod = spelt_for(part.pod, image_release(part.pod), version)
+    has_sidecar = find(pod.get("containers") or (), TOKENIZER_CONTAINER) is not None
     if version < FIRST_MIGRATED and not has_sidecar:
-        return Configured(part.pod, version=version)
+        return Configured(pod, version=version)
     metrics: Mapping[str, str] = {}
     scraping: Mapping[str, str] = {}
-    pod = part.pod
     if version >= FIRST_MIGRATED:
         pod, metrics = without(unit, pod, ("args",), METRIC_FIELDS)
     if version >= SCRAPING_BY_PLUGIN:

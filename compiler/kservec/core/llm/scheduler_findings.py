@@ -14,6 +14,7 @@ from kservec.core.llm.names import MAIN
 from kservec.core.llm.presets import CONFIG_FILE, CONFIG_TEXT, LATENCY_PRODUCER
 from kservec.core.llm.scheduler import SCHEDULER_PATH, TOKENIZER_PATH
 from kservec.core.llm.scheduler_config.plugins import KNOWN, KNOWN_IN, PLUGINS, PROFILES, has_type, names_of, plugins_of
+from kservec.core.llm.scheduler_config.releases import is_scheduler
 from kservec.core.pods.containers import find
 from kservec.core.spelling import closest
 from kservec.core.unit import finding
@@ -80,13 +81,14 @@ CONFIG_FLAGS: Final = CONFIG_TEXT + CONFIG_FILE
 def config_findings(unit: Unit, configured: Configured) -> Iterator[Diagnostic]:
     """What is odd about the configurations of a scheduler."""
     yield from flag_findings(unit, configured)
+    image = (find(configured.pod.get("containers") or (), MAIN) or {}).get("image") or ""
     for i in configured.unread:
         place = configured.pod.span(("containers", MAIN, "args", i))
         message = f"the scheduler's configuration of {unit.ref} cannot be read: it is no YAML map with a kind"
         yield finding(unit, UNREAD, message, place, "correct it")
     for i, (_, config, _) in configured.configs:
         at: Path = ("containers", MAIN, "args", i)
-        if configured.version[:2] == KNOWN_IN:
+        if configured.version[:2] == KNOWN_IN and is_scheduler(image):
             yield from unknown_types(unit, configured, config, at)
         yield from dangling(unit, configured, config, at)
         if has_type(config, LATENCY_PRODUCER) and find(configured.pod.get("containers"), "prediction-server") is None:

@@ -25,19 +25,22 @@ from kservec.core.llm.scheduler import (
     scheduler_account,
 )
 from kservec.core.llm.scheduler_config.default_text import default_text
+from kservec.core.llm.scheduler_config.releases import LEADER_ELECTION, takes
+from kservec.core.llm.scheduler_release import image_release, with_version
 from kservec.core.pods.containers import find
 from kservec.core.tree import Concat, Layer, Origin, Tree, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kservec.core.llm.scheduler_config.releases import Release
     from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Unit
 
 MADE: Final = Origin(Layer.KSERVE_DEFAULT, "scheduler_parts")
 CONFIG_FLAG: Final = "--config-text"
-LEADER_FLAGS: Final = ("--ha-enable-leader-election", "-ha-enable-leader-election")
+LEADER_FLAGS: Final = (f"--{LEADER_ELECTION}", f"-{LEADER_ELECTION}")
 INLINE: Final = (*SCHEDULER_PATH, "config", "inline")
 EMPTY: Final = Tree.of({}, MADE)
 
@@ -56,14 +59,15 @@ def scheduler_part(unit: Unit, spec: Tree) -> Part:
     made = part_labels(unit.name, SCHEDULER_COMPONENT)
     labels = spec.get(*SCHEDULER_PATH, "labels")
     replicas = spec.get(*SCHEDULER_PATH, "replicas")
+    pod = spec.sub(*SCHEDULER_POD)
     return Part(
         role=PartRole.SCHEDULER,
         name=child_name(unit.name, SCHEDULER),
         path=SCHEDULER_PATH,
         labels=Tree.union((made, MADE), (labels, spec.sub(*SCHEDULER_PATH, "labels"))),
         annotations=EMPTY,
-        pod=with_arguments(spec.sub(*SCHEDULER_POD), spec, replicas or 0),
-        pod_annotations=annotations_of(spec),
+        pod=with_arguments(pod, spec, replicas or 0),
+        pod_annotations=with_version(annotations_of(spec), pod),
         replicas=replicas,
     )
 
@@ -80,8 +84,9 @@ def with_arguments(pod: Tree, spec: Tree, replicas: int) -> Tree:
     if container is None:
         return pod
     args: list[Json] = container.get("args") or []
-    leader = [LEADER_FLAGS[0]] if replicas > 1 and not any(flag in args for flag in LEADER_FLAGS) else []
-    config = config_arguments(spec, args)
+    release = image_release(pod)
+    leader = leader_arguments(args, replicas, release)
+    config = config_arguments(spec, args, release)
     added = [*leader, *config]
     if not added:
         return pod
@@ -90,12 +95,18 @@ def with_arguments(pod: Tree, spec: Tree, replicas: int) -> Tree:
     return put.note((*at, len(args) + len(added) - 1), spec.sub(*INLINE)) if is_written(spec) and config else put
 
 
+def leader_arguments(args: Sequence[str], replicas: int, release: Release | None) -> list[Json]:
+    """The argument by which one of several schedulers decides, where it is not there, and the release has it."""
+    is_needed = replicas > 1 and not any(flag in args for flag in LEADER_FLAGS)
+    return [LEADER_FLAGS[0]] if is_needed and (release is None or takes(release, LEADER_ELECTION)) else []
+
+
 def is_written(spec: Tree) -> bool:
     """Whether a configuration stands in the spec."""
     return spec.get(*INLINE) is not None
 
 
-def config_arguments(spec: Tree, args: Sequence[str]) -> list[Json]:
+def config_arguments(spec: Tree, args: Sequence[str], release: Release | None) -> list[Json]:
     """The arguments that give the scheduler its configuration; none where it is among those that there are."""
     inline = spec.get(*INLINE)
     if inline is not None:
@@ -103,7 +114,8 @@ def config_arguments(spec: Tree, args: Sequence[str]) -> list[Json]:
     if any(name in CONFIG_TEXT + CONFIG_FILE for name, _ in pairwise(args)):
         return []
     has_lora = bool(lookup(spec.value, ("model", "lora", "adapters")))
-    return [CONFIG_FLAG, default_text(has_prefill=spec.get("prefill") is not None, has_lora=has_lora)]
+    has_prefill = spec.get("prefill") is not None
+    return [CONFIG_FLAG, default_text(has_prefill=has_prefill, has_lora=has_lora, release=release)]
 
 
 def tokenizer_part(unit: Unit, spec: Tree) -> Part:

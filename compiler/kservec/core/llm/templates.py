@@ -10,6 +10,7 @@ KServe: pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import ceil
@@ -20,6 +21,7 @@ from kservec.core.golang.encoding import encode, quote
 from kservec.core.golang.formatting import FormatError, GoValue, NilPointer, Struct, Unknown
 from kservec.core.golang.placeholders import object_meta
 from kservec.core.golang.template import Options, render
+from kservec.core.golang.template_quick import Prepared, prepared
 from kservec.core.golang.template_syntax import TemplateError
 from kservec.core.llm.go_types import FIELDS, SPEC, Type, go_name
 from kservec.core.llm.names import child_name
@@ -33,33 +35,77 @@ CLEANUP_SECONDS: Final = 5
 ZEROS: Final[Mapping[str, GoValue]] = {"string": "", "bool": False, "int32": 0, "URL": "", "map": {}}
 
 
-def filled(value: Json, data: GoValue) -> Json:
+class Filled(NamedTuple):
+    """A value without templates; of lists from which items were left out, by their paths, the indices of the others."""
+
+    value: Json
+    left_out: Mapping[Path, tuple[int, ...]]
+
+
+def plain_parts(value: Json) -> frozenset[int]:
+    """The identities of the maps and lists of a value that have no templates in them, the outermost of each."""
+    plain: set[int] = set()
+    if _is_plain(value, plain):
+        plain.add(id(value))
+    return frozenset(plain)
+
+
+def _is_plain(value: Json, plain: set[int]) -> bool:
+    if not isinstance(value, dict | list):
+        return not isinstance(value, str) or "{{" not in value
+    items = value.values() if isinstance(value, dict) else value
+    parts = [(item, _is_plain(item, plain)) for item in items]
+    if all(is_plain for _, is_plain in parts) and not (isinstance(value, dict) and any("{{" in name for name in value)):
+        return True
+    plain.update(id(item) for item, is_plain in parts if is_plain and isinstance(item, dict | list))
+    return False
+
+
+_is_open = re.compile(r"\{\{(?!.*\}\})", re.DOTALL).search
+_has_quote = re.compile(r'\{\{(?:(?!\}\}).)*"', re.DOTALL).search
+
+
+def filled(value: Json, data: Struct, plain: frozenset[int] = frozenset()) -> Filled:
     """A value with all its templates executed; the value itself if it has none.
+
+    An argument is often a template that gives nothing under some condition. KServe keeps it as an empty one, which
+    some programs stop at; here items of lists that become empty are left out.
+
+    Args:
+        value: the value.
+        data: what its templates see.
+        plain: the identities of parts of it that are known to have none.
 
     Raises:
         TemplateError: a template is wrong. `where` is the path of its text in the value.
     """
+    filling = _Filling(data, plain, {}, {})
     try:
-        return _Filling(data, {}).value(value, ())
+        return Filled(filling.value(value, ()), filling.left_out)
     except TemplateError as error:
         alone = error
     try:
-        return _decoded(render(encode(value), data, OPTIONS))
+        return Filled(_decoded(render(encode(value), data, OPTIONS)), {})
     except TemplateError:
         raise alone from None
 
 
 @lru_cache(maxsize=256)
-def _as_json(text: str) -> str:
+def _as_json(text: str) -> Prepared:
     """A text as JSON, which templates are in KServe. The same few stand in the presets of all services."""
-    return quote(text)
+    return prepared(quote(text), OPTIONS)
 
 
 class _Filling(NamedTuple):
-    """What templates see, and what those made that were executed already: many stand in a spec several times."""
+    """What templates see; what those made that were executed already, for many stand in a spec several times.
 
-    data: GoValue
+    `left_out` is that of `Filled`, `plain` has the identities of parts without templates.
+    """
+
+    data: Struct
+    plain: frozenset[int]
     known: dict[str, Json]
+    left_out: dict[Path, tuple[int, ...]]
 
     def value(self, value: Json, at: Path) -> Json:
         """A value with its templates executed, the same one if it has none."""
@@ -69,22 +115,35 @@ class _Filling(NamedTuple):
         if kind is dict:
             return self.map(value, at)
         if kind is list:
-            items = [self.value(item, (*at, i)) for i, item in enumerate(value)]
-            return value if all(map(is_, items, value)) else items
+            return self.list(value, at)
         return value
+
+    def list(self, value: list[Json], at: Path) -> list[Json]:
+        """The same for a list, without the items of which nothing is left."""
+        plain = self.plain
+        items = [item if id(item) in plain else self.value(item, (*at, i)) for i, item in enumerate(value)]
+        if all(map(is_, items, value)):
+            return value
+        kept = tuple(i for i, item in enumerate(items) if item != "" or value[i] == "")
+        if len(kept) == len(items):
+            return items
+        self.left_out[at] = kept
+        return [items[i] for i in kept]
 
     def map(self, value: dict[str, Json], at: Path) -> dict[str, Json]:
         """The same for a map, whose keys may be templates, too."""
         changed: dict[str, Json] = {}
-        has_named = False
+        has_named, plain = False, self.plain
         for name, item in value.items():
             has_named = has_named or "{{" in name
             kind = item.__class__
             if kind is str:
                 if "{{" in item:
                     changed[name] = self.text(item, (*at, name))
-            elif (kind is dict or kind is list) and (new := self.value(item, (*at, name))) is not item:
-                changed[name] = new
+            elif (kind is dict or kind is list) and id(item) not in plain:
+                new = self.value(item, (*at, name))
+                if new is not item:
+                    changed[name] = new
         if has_named:
             return {self.value(name, (*at, name)): changed.get(name, item) for name, item in value.items()}
         return {**value, **changed} if changed else value
@@ -94,13 +153,24 @@ class _Filling(NamedTuple):
         if text in self.known:
             return self.known[text]
         try:
-            made = self.known[text] = _decoded(render(_as_json(text), self.data, OPTIONS))
+            made = self.known[text] = _decoded(_as_json(text).render(self.data, OPTIONS))
         except TemplateError as error:
-            raise TemplateError(error.message, error.offset, at, unsupported=error.unsupported) from None
+            raise TemplateError(explained(text, error), error.offset, at, unsupported=error.unsupported) from None
         return made
 
 
+def explained(text: str, error: TemplateError) -> str:
+    """What is wrong with a text's template, in terms of the text and not of the JSON that it becomes."""
+    if _is_open(text):
+        return "an action is not closed by }}"
+    if error.message.startswith("unexpected '\\\\'") and _has_quote(text):
+        return "double quotes stand in an action, where KServe reads them with a backslash before; write `text` instead"
+    return error.message
+
+
 def _decoded(text: str) -> Json:
+    if text[:1] == text[-1:] == '"' and "\\" not in text and text.count('"') == 2 and text.isprintable():
+        return text[1:-1]
     try:
         return json.loads(text)
     except ValueError:
@@ -108,7 +178,10 @@ def _decoded(text: str) -> Json:
 
 
 def data_of(metadata: Json, spec: Json, settings: Mapping[str, GoValue]) -> Struct:
-    """What templates see: the service as it was written, and settings of the platform under `.GlobalConfig`."""
+    """What templates see: the service with its configs, and settings of the platform under `.GlobalConfig`.
+
+    KServe shows them the service as it was written, so that what only a base config says reaches no flag of vLLM.
+    """
     fields = struct(spec, SPEC)
     meta = object_meta(metadata)
     return Struct(
@@ -123,12 +196,41 @@ def data_of(metadata: Json, spec: Json, settings: Mapping[str, GoValue]) -> Stru
     )
 
 
+class _Fields(Mapping[str, GoValue]):
+    """The fields of a struct by their Go names, each made when it is first asked for: templates see few of them.
+
+    `names` gives the JSON name of a field, and its type; None for types of Kubernetes, which tell no more.
+    """
+
+    __slots__ = ("_made", "_names", "_value")
+
+    def __init__(self, value: Json, names: Mapping[str, tuple[str, Type | None]]) -> None:
+        self._value, self._names = value, names
+        self._made: dict[str, GoValue] = {}
+
+    def __getitem__(self, name: str) -> GoValue:
+        if name not in self._made:
+            field, kind = self._names[name]
+            item = self._value.get(field)
+            self._made[name] = _elsewhere(item) if kind is None else _field(item, kind)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+_NAMES: Final = {
+    owner: {go_name(name): (name, field) for name, field in fields.items()} for owner, fields in FIELDS.items()
+}
+
+
 def struct(value: Json, kind: str) -> Struct:
-    """A value of one of the types as Go sees it."""
-    known = FIELDS.get(kind)
-    if known is None:
-        return Struct(kind, {go_name(name): _elsewhere(item) for name, item in value.items()})
-    return Struct(kind, {go_name(name): _field(value.get(name), field) for name, field in known.items()})
+    """A value of one of the types as Go sees it. Of others the fields are those that are there."""
+    names = _NAMES.get(kind)
+    return Struct(kind, _Fields(value, names if names is not None else {go_name(name): (name, None) for name in value}))
 
 
 def _field(value: Json, kind: Type) -> GoValue:
@@ -146,7 +248,7 @@ def _field(value: Json, kind: Type) -> GoValue:
 def _elsewhere(value: Json) -> GoValue:
     """A value of a type of Kubernetes: its fields are those that are there."""
     if isinstance(value, dict):
-        return Struct("object", {go_name(name): _elsewhere(item) for name, item in value.items()})
+        return struct(value, "object")
     return [_elsewhere(item) for item in value] if isinstance(value, list) else value
 
 

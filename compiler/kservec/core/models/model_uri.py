@@ -10,10 +10,11 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.registry import Delivery, SchemeTrait
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
-    from kservec.core.diagnostics import ObjectRef
+    from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.registry import Env, Plugs, Scheme
     from kservec.core.tree import Origin
 
@@ -26,6 +27,14 @@ UNKNOWN_SCHEME = Code(
     "a storage URI that nothing can bring in",
     "The URI is of none of the supported kinds, and no enabled ClusterStorageContainer that runs as an init container "
     "takes it. Correct the URI, or declare a ClusterStorageContainer with a matching supportedUriFormats entry.",
+)
+
+NO_MODEL = Code(
+    "storage/no-model",
+    Severity.ERROR,
+    "a storage URI that names no model",
+    "Nothing stands behind the scheme, or no bucket or claim before the first slash, so there is nothing to bring in. "
+    "Most often a variable of a template was empty.",
 )
 
 _has_scheme = re.compile(r"\w://", re.ASCII).search
@@ -45,6 +54,25 @@ def is_supported(uri: str, env: Env) -> bool:
     if scheme is not None and scheme.supported and (scheme.accepts is None or scheme.accepts(uri)):
         return True
     return env.catalog.storage_container_for(uri) is not None
+
+
+def no_model(uri: str, env: Env, span: Span | None, subject: ObjectRef) -> Diagnostic | None:
+    """The diagnostic for a URI that names nothing, or not what the rest lies in; None for others."""
+    scheme = env.plugs.scheme(uri)
+    written, has_scheme, rest = uri.partition("://")
+    if not has_scheme or scheme is None or uri.startswith(ANY_SCHEME):
+        return None
+    if rest.strip("/"):
+        begins = SchemeTrait.BUCKET in scheme.traits or scheme.delivery is Delivery.MOUNT
+        if not begins or not rest.startswith("/"):
+            return None
+    return Diagnostic(
+        code=NO_MODEL,
+        message=f"{uri!r} names no model",
+        span=span,
+        help=f"write behind {written}:// where the model lies",
+        subject=subject,
+    )
 
 
 def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Diagnostic:

@@ -18,21 +18,22 @@ TRACKING_ID = f"{ARGOCD}tracking-id"
 INSTANCE = "app.kubernetes.io/instance"
 """The label that Argo CD may track by; it is a common label, too, and then the user's own."""
 
-APPLIED_BY = frozenset(
-    f"{tool}.toolkit.fluxcd.io/{key}" for tool in ("kustomize", "helm") for key in ("name", "namespace")
-)
-"""The labels by which Flux knows what it has applied."""
+OWN_INSTANCE = f"{ARGOCD}instance"
+"""The label that Argo CD tracks by where it is told to leave the common one alone."""
+NOTES = frozenset({TRACKING_ID, OWN_INSTANCE, f"{ARGOCD}installation-id", f"{ARGOCD}refresh"})
+FLUX = ("kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "reconcile.fluxcd.io/")
+"""What Flux knows its objects by, and what it is told about a single one of them."""
 
 
 def without_tracking(
     labels: Mapping[str, str], annotations: Mapping[str, str]
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Labels and annotations of an object without what a tool has noted about that very object."""
+    noted = {key for key in (*labels, *annotations) if key in NOTES or key.startswith(FLUX)}
     tracking = annotations.get(TRACKING_ID)
-    noted = APPLIED_BY if tracking is None else {*APPLIED_BY, TRACKING_ID}
     if tracking is not None and labels.get(INSTANCE) == tracking.partition(":")[0]:
-        noted = {*noted, INSTANCE}
-    if noted.isdisjoint(labels) and noted.isdisjoint(annotations):
+        noted.add(INSTANCE)
+    if not noted:
         return labels, annotations
     return (
         {key: value for key, value in labels.items() if key not in noted},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.golang.duration import is_duration
+from kservec.core.golang.urls import url_fault
 from kservec.core.names import COMPONENT_LABEL, INFERENCESERVICE_LABEL
 from kservec.core.sidecars.injection import needed, section_origin, setting_span
 from kservec.core.unit import finding
@@ -47,6 +48,13 @@ NO_TARGET = Code(
     "a logger that logs to nowhere",
     "A logger sends what it sees to logger.url or the platform's defaultUrl; below a bucket it also needs a path, in "
     "logger.storage of the predictor or the platform. Without them the agent drops what it sees.",
+)
+BAD_URL = Code(
+    "logger/url",
+    Severity.WARNING,
+    "a logger whose URL leads nowhere",
+    "The agent posts events to http:// and https:// URLs, and stores them below buckets (s3://, gs://, abfs://). "
+    "With another URL it loses what it sees, and with one that cannot be read it does not start.",
 )
 NO_ANNOTATION = Code(
     "logger/annotation-absent",
@@ -204,6 +212,9 @@ def shortcomings(wanted: LoggerIntent, logging: Logging, component: Component, u
     if not url:
         message, remedy = f"the logger of the {component.role} has no URL: it logs nothing", "set logger.url"
         yield finding(unit, NO_TARGET, message, wanted.origin.span(), remedy)
+    elif not url.startswith(STORES) and (fault := url_fault(url) or post_fault(url)):
+        message = f"the logger of the {component.role} cannot log to {url!r}: {fault}"
+        yield finding(unit, BAD_URL, message, wanted.origin.span(("url",)), "write http://HOST/PATH, or a bucket")
     elif url.startswith(STORES) and not logging.store[0]:
         message = f"the logger of the {component.role} has no path below {url}: it stores nothing"
         yield finding(unit, NO_TARGET, message, wanted.origin.span(), "set storage in spec.predictor.logger")
@@ -212,6 +223,14 @@ def shortcomings(wanted: LoggerIntent, logging: Logging, component: Component, u
             message = f"the pods of the {component.role} have no annotation {key}, which the logger should pass on"
             span = wanted.origin.span(("metadataAnnotations", i))
             yield finding(unit, NO_ANNOTATION, message, span, "correct the key, or set the annotation")
+
+
+def post_fault(url: str) -> str:
+    """Why events cannot be posted to a URL; empty if they can."""
+    scheme, has_host, rest = url.partition("://")
+    if not has_host or scheme.lower() not in ("http", "https"):
+        return "events are posted by http or https"
+    return "" if rest.partition("/")[0] else "it has no host"
 
 
 def unused_settings(unit: Unit, loggers: tuple[LoggerIntent, ...], logging: Logging) -> Iterator[Diagnostic]:

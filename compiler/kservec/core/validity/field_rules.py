@@ -74,7 +74,7 @@ ABSENT = False
 """The JSON Schema of no value at all."""
 ANY_QUANTITY = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9.]+[A-Za-z]*$"}]}
 
-ITEMS = "[]"
+ITEMS, PORTS = "[]", "ports"
 
 
 class Wrong(NamedTuple):
@@ -141,7 +141,12 @@ def faults_of_rules(value: Json, rules: Rules) -> Iterator[Fault]:
     if rules.plain.is_valid(value):
         return
     for wrong in rules.check(value):
-        yield Fault(wrong.code, wrong.at, f"{field_path(wrong.at)} {wrong.message}", help=HELP[wrong.code.slug])
+        yield Fault(wrong.code, wrong.at, f"{shown(wrong.at)} {wrong.message}", help=HELP[wrong.code.slug])
+
+
+def shown(path: Path) -> str:
+    """A path as messages have it. Ports have their numbers for names, which look like indices: they are left out."""
+    return field_path(tuple(step for i, step in enumerate(path) if i == 0 or path[i - 1] != PORTS))
 
 
 def _steps(where: str) -> tuple[str, ...]:

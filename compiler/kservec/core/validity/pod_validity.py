@@ -194,6 +194,8 @@ def resource_faults(container: Json) -> Iterator[Fault]:
         if limit is not None and compare(request, limit) <= 0 and not (extended and compare(request, limit)):
             continue
         wrong = f"is not its limit, {limit}" if extended else f"is over its limit, {limit}"
+        if limit is None:
+            wrong = "has no limit"
         message = f"container {container['name']} requests {request} of {name}, which {wrong}"
         related = ((("resources", "limits", name), "the limit is set here"),) if limit is not None else ()
         remedy = f"set both requests and limits of {name}"

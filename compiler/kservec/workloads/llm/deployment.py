@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 API_VERSION, KIND = "apps/v1", "Deployment"
 MADE = Origin(Layer.KSERVE_DEFAULT, "deployment")
 TEMPLATE: Path = ("spec", "template")
+DEADLINE = 600
+"""Seconds without progress after which a Deployment counts as failed. Kubernetes: DeploymentSpec"""
+LONGEST = 2**31 - 1
 
 
 def selects(part: Part) -> bool:
@@ -32,6 +35,7 @@ def selects(part: Part) -> bool:
 def render(unit: Unit, part: Part) -> Manifest:
     """The Deployment of a part. Its selector has all labels of the pods, those of the spec included."""
     spec: dict[str, Json] = {**replicas(part), "selector": {"matchLabels": part.labels.value}, **strategy(unit, part)}
+    spec |= patience(part.pod.value)
     body, sources = of_object((API_VERSION, KIND), unit, part)
     template, of_template = of_pods(TEMPLATE, part.labels, part.pod_annotations, part.pod)
     own: list[tuple[Path, Source]] = [(("spec", "selector", "matchLabels"), part.labels)]
@@ -49,6 +53,21 @@ def strategy(unit: Unit, part: Part) -> dict[str, Json]:
     assert unit.resolved is not None
     numbers = unit.resolved.get(*part.path, ROLLOUT)
     return {"strategy": {"type": "RollingUpdate", "rollingUpdate": numbers}} if numbers else {}
+
+
+def patience(pod: Json) -> dict[str, Json]:
+    """How long a rollout may make no progress, where containers may take longer to start than it has by default."""
+    probes = [container["startupProbe"] for container in pod.get("containers") or () if container.get("startupProbe")]
+    longest = max(map(starting, probes), default=0)
+    return {"progressDeadlineSeconds": min(longest + DEADLINE, LONGEST)} if longest > DEADLINE else {}
+
+
+def starting(probe: Json) -> int:
+    """The seconds that a startup probe gives a container, with Kubernetes' defaults for what is not said."""
+    delay: int = probe.get("initialDelaySeconds") or 0
+    period: int = probe.get("periodSeconds") or 10
+    failures: int = probe.get("failureThreshold") or 3
+    return delay + period * failures
 
 
 WORKLOAD = PartWorkload(name="llm deployment", api_version=API_VERSION, kind=KIND, selects=selects, render=render)

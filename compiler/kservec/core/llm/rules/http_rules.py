@@ -7,7 +7,10 @@ is checked where it is merged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
+
+from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.golang.duration import seconds_of
@@ -57,9 +60,57 @@ SESSION = Code(
 )
 
 
+_PATH = {"type": "string", "pattern": "^(/[-A-Za-z0-9_~!$&'()*+,;=:@]+)*/?$"}
+_NAMED = {
+    "type": "object",
+    "required": ["type", "value"],
+    "properties": {"type": {"const": "PathPrefix"}, "value": _PATH},
+}
+_MATCH = {"properties": {"path": {"properties": {"type": {"enum": ["Exact", "PathPrefix"]}, "value": _PATH}}}}
+_PREFIX_MATCH = {"required": ["path"], "properties": {"path": _NAMED}}
+_REWRITE = {
+    "required": ["type", "urlRewrite"],
+    "additionalProperties": False,
+    "properties": {
+        "type": {"const": "URLRewrite"},
+        "urlRewrite": {
+            "required": ["path"],
+            "properties": {
+                "path": {
+                    "required": ["type", "replacePrefixMatch"],
+                    "additionalProperties": False,
+                    "properties": {"type": {"const": "ReplacePrefixMatch"}, "replacePrefixMatch": {"type": "string"}},
+                }
+            },
+        },
+    },
+}
+_RULE = {
+    "properties": {
+        "matches": {"items": _MATCH, "maxItems": 8},
+        "filters": {"maxItems": 1, "items": _REWRITE},
+        "backendRefs": {"items": {"required": ["port"], "properties": {"filters": False}}},
+        "timeouts": {"properties": {"request": {"const": "0s"}, "backendRequest": {"const": "0s"}}},
+        "sessionPersistence": False,
+    },
+    "dependentSchemas": {
+        "filters": {"required": ["matches"], "properties": {"matches": {"maxItems": 1, "items": _PREFIX_MATCH}}}
+    },
+}
+PLAIN: Final = {"maxItems": MOST_MATCHES // 8, "items": _RULE}
+"""The JSON Schema of rules that surely have nothing wrong, as those of KServe's preset: one look tells it."""
+
+
+@cache
+def _plain() -> Draft202012Validator:
+    return Draft202012Validator(PLAIN, pattern_options=RegexOptions())
+
+
 def check_rules(subject: Subject) -> Iterator[Diagnostic]:
     """The rules of the route."""
     rules = subject.at(*RULES) or ()
+    if not rules or _plain().is_valid(rules):
+        return
     for i, rule in enumerate(rules):
         yield from check_rule(subject, rule, (*RULES, i))
     count = sum(len(rule.get("matches") or ()) for rule in rules)

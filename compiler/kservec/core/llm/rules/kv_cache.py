@@ -23,6 +23,15 @@ CPU = Code(
     "Blocks of the cache go from the GPU to memory and from there to the secondary tiers. So `cpu` is more than 0 "
     "where there are any.",
 )
+SIZE = Code(
+    "llm/kv-cache-size",
+    Severity.ERROR,
+    "a cache of a size that no memory has",
+    "`cpu` of kvCacheOffloading is the size of the cache in memory: a quantity such as 10Gi, which is not negative and "
+    "whose bytes can be counted in 64 bits.",
+)
+MOST_BYTES = 2**63 - 1
+"""The largest quantity. Kubernetes: larger ones become this one."""
 TIER = Code(
     "llm/kv-cache-tier",
     Severity.ERROR,
@@ -38,7 +47,11 @@ def check_kv_cache(subject: Subject) -> Iterator[Diagnostic]:
         offloading = workload.spec.get("kvCacheOffloading") or {}
         path = (*workload.path, "kvCacheOffloading")
         tiers = offloading.get("secondary") or ()
-        if tiers and parse_quantity(offloading.get("cpu") or "0") == 0:
+        size = parse_quantity(offloading.get("cpu") or "0")
+        if not 0 <= size < MOST_BYTES:
+            message = f"kvCacheOffloading.cpu is {offloading['cpu']}, which no memory has"
+            yield subject.finding(SIZE, message, (*path, "cpu"), "give `cpu` a size, such as 10Gi")
+        elif tiers and size == 0:
             message = "secondary tiers need memory before them, but `cpu` is 0"
             yield subject.finding(CPU, message, (*path, "cpu"), "give `cpu` a size, such as 10Gi")
         for i, tier in enumerate(tiers):

@@ -88,7 +88,24 @@ def merged_subject(unit: Unit, spec: Tree, env: Env) -> Subject:
     value = {"metadata": unit.spec.json["metadata"], "spec": spec.value}
     labels = env.cluster.namespaces.get(unit.namespace) or NO_LABELS
 
-    return Subject(unit.ref, value, lambda path: place_of(unit, spec, path), env.platform, env.plugs, labels)
+    guarded = env.additions is not None and env.additions.network is not None
+    policies = tuple(p for p in env.cluster.others.get("NetworkPolicy", ()) if is_of(p, unit.namespace))
+    return Subject(
+        ref=unit.ref,
+        value=value,
+        locate=lambda path: place_of(unit, spec, path),
+        platform=env.platform,
+        plugs=env.plugs,
+        namespace_labels=labels,
+        is_guarded=guarded,
+        network_policies=policies,
+    )
+
+
+def is_of(body: Json, namespace: str) -> bool:
+    """Whether an object lies in a namespace."""
+    written: str = body["metadata"].get("namespace") or "default"
+    return written == namespace
 
 
 def place_of(unit: Unit, spec: Tree, path: Path) -> Place:

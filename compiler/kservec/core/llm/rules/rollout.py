@@ -20,6 +20,9 @@ FIELDS: Final = ("maxUnavailable", "maxSurge")
 LONGEST: Final = 19
 """No number of so many digits is a percentage that counts."""
 
+LARGEST: Final = 2**31 - 1
+"""Kubernetes: IntOrString, whose numbers have 32 bits."""
+
 NUMBER = Code(
     "llm/rollout-number",
     Severity.ERROR,
@@ -61,7 +64,7 @@ def problem_of(number: Json) -> str:
         if not _is_percentage(number):
             return f'is the text "{number}"'
         return f"is {number}" if len(number) > LONGEST or int(number[:-1]) > 100 else ""
-    return f"is {number}" if number is not None and number < 0 else ""
+    return f"is {number}" if number is not None and not 0 <= number <= LARGEST else ""
 
 
 def check_progress(subject: Subject, workload: Workload, strategy: Json) -> Iterator[Diagnostic]:

@@ -58,7 +58,8 @@ class Subject(NamedTuple):
     """An object of one of the two kinds.
 
     `locate` gives the place of a path of `value` in the object's document, or of the nearest part of it that has one.
-    `namespace_labels` are those of the service's namespace, as far as they are declared.
+    `namespace_labels` are those of the service's namespace, as far as they are declared, and `network_policies` the
+    NetworkPolicies in it. `is_guarded`: its pods get a NetworkPolicy of their own.
     """
 
     ref: ObjectRef
@@ -67,6 +68,8 @@ class Subject(NamedTuple):
     platform: PlatformConfig
     plugs: Plugs
     namespace_labels: Mapping[str, str] = NO_LABELS
+    is_guarded: bool = False
+    network_policies: tuple[Json, ...] = ()
 
     @property
     def spec(self) -> Json:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.llm.rules.confidential import check_confidential
 from kservec.core.llm.rules.devices import check_devices
+from kservec.core.llm.rules.empty_references import check_empty_references
 from kservec.core.llm.rules.http_rules import check_rules
 from kservec.core.llm.rules.kv_cache import check_kv_cache
 from kservec.core.llm.rules.lora import check_forms, check_lora
@@ -49,6 +50,7 @@ def check_base_refs(subject: Subject) -> Iterator[Diagnostic]:
 
 SERVICE_RULES: Final[Sequence[Rule]] = (
     check_model_uri,
+    check_empty_references,
     check_routes,
     check_parents,
     check_rules,

@@ -12,7 +12,7 @@ from kservec.core.llm.rules.before_gpu.kv_connector import check_kv_connector
 from kservec.core.llm.rules.before_gpu.probes import check_probes
 from kservec.core.llm.rules.before_gpu.runtime import check_runtime
 from kservec.core.llm.rules.before_gpu.server import servers_of
-from kservec.core.llm.rules.before_gpu.tls import check_tls
+from kservec.core.llm.rules.before_gpu.tls import check_pool_over_tls, check_tls
 from kservec.core.llm.rules.before_gpu.told import check_told
 from kservec.core.llm.rules.before_gpu.unprotected import check_unprotected
 from kservec.core.llm.rules.confidential import check_decrypted
@@ -31,7 +31,7 @@ SERVER_RULES: Final[Sequence[ServerRule]] = (
     check_tls,
     check_exposed,
 )
-OTHER_RULES: Final[Sequence[Rule]] = (check_adapters, check_unprotected, check_decrypted)
+OTHER_RULES: Final[Sequence[Rule]] = (check_adapters, check_unprotected, check_decrypted, check_pool_over_tls)
 
 
 def before_gpu(subject: Subject) -> Iterator[Diagnostic]:

@@ -31,6 +31,25 @@ MISMATCH = Code(
     "(section ingress of inferenceservice-config). A command of your own must have --ssl-certfile and --ssl-keyfile "
     "where it is true, and neither where it is false.",
 )
+OVER_TLS = Code(
+    "llm/pool-over-tls",
+    Severity.NOTE,
+    "a pool of servers that speak TLS",
+    "An InferencePool cannot say that its servers speak TLS: its appProtocol is HTTP, of version 1 or 2, with TLS or "
+    "without. KServe leaves it to the gateway, and makes nothing that tells it. A BackendTLSPolicy does, or Istio's "
+    "DestinationRule; the Service of the pods says https in its appProtocol.",
+)
+POOL: Final = ("spec", "router", "scheduler", "pool", "spec")
+ROUTE: Final = ("spec", "router", "route")
+
+
+def check_pool_over_tls(subject: Subject) -> Iterator[Diagnostic]:
+    """A route to a pool of the service's own, whose servers speak TLS."""
+    is_on = subject.platform.ingress.enable_llm_inference_service_tls
+    if is_on and subject.at(*POOL) is not None and subject.at(*ROUTE) is not None:
+        message = "the gateway reaches the servers by an InferencePool, which cannot say that they speak TLS"
+        help_text = "have the gateway speak TLS to them, by a BackendTLSPolicy or in its own way"
+        yield subject.finding(OVER_TLS, message, ROUTE, help_text)
 
 
 def check_tls(subject: Subject, servers: Sequence[Server]) -> Iterator[Diagnostic]:

@@ -1,7 +1,6 @@
-"""Parallelism that vLLM is never told of, and ranks that no pod has.
+"""Parallelism and space for a cache that vLLM is never told of, and ranks that no pod has.
 
-KServe's templates only see what the service itself says, not what its base configs do, and a command of one's own only
-has what is written in it.
+KServe's templates have no flags for some fields, and a command of one's own only has what is written in it.
 """
 
 from __future__ import annotations
@@ -29,9 +28,8 @@ NOT_TOLD = Code(
     "llm/parallelism-not-told",
     Severity.WARNING,
     "parallelism that vLLM is never told of",
-    "The command that vLLM is started with has no flag for it. KServe's presets have one where the service itself, not "
-    "only a base config, sets the field; for data and expert also only where there is a `worker`. A command of your "
-    "own must have it written out.",
+    "The command that vLLM is started with has no flag for it. KServe's presets have one for data and expert only "
+    "where there is a `worker`. A command of your own must have it written out.",
 )
 UNEVEN = Code(
     "llm/parallelism-uneven",
@@ -40,6 +38,16 @@ UNEVEN = Code(
     "KServe makes data / dataLocal pods, rounded down. The ranks that are left over never come up, and those that are "
     "there wait for them.",
 )
+NOT_USED = Code(
+    "llm/kv-cache-not-used",
+    Severity.WARNING,
+    "a server that is not told of the space for its cache",
+    "The pods get the volumes that kvCacheOffloading describes, but the command of the server has no connector that "
+    "makes use of them. KServe's presets have one; a command of your own must have it written out "
+    "(--kv-transfer-config).",
+)
+OFFLOADING: Final = "kvCacheOffloading"
+CONNECTOR: Final = "--kv-transfer-config"
 
 
 def check_told(subject: Subject, servers: Sequence[Server]) -> Iterator[Diagnostic]:
@@ -47,6 +55,7 @@ def check_told(subject: Subject, servers: Sequence[Server]) -> Iterator[Diagnost
     for server in servers:
         if server.is_known and server.leads:
             yield from untold(subject, server)
+            yield from unused(subject, server)
     for workload in subject.workloads:
         data, local = workload.parallelism.get("data"), workload.parallelism.get("dataLocal")
         if workload.is_multi_node and data and local and data % local:
@@ -63,6 +72,13 @@ def untold(subject: Subject, server: Server) -> Iterator[Diagnostic]:
             continue
         path = (*server.workload.path, "parallelism", field)
         message = f"parallelism.{field} has no effect: vLLM is started without {flags[0]}"
-        yield subject.finding(
-            NOT_TOLD, message, path, f"say it in the service itself, or add {flags[0]} to the command"
-        )
+        yield subject.finding(NOT_TOLD, message, path, f"add {flags[0]} to the command, or leave the field out")
+
+
+def unused(subject: Subject, server: Server) -> Iterator[Diagnostic]:
+    """Space for the cache that vLLM is not told of. KServe puts the connector into quotes, where it may be escaped."""
+    is_told = server.has(CONNECTOR) or "kv_connector" in server.text
+    if server.workload.spec.get(OFFLOADING) is not None and not is_told:
+        message = f"{OFFLOADING} has no effect: vLLM is started without {CONNECTOR}"
+        path = (*server.workload.path, OFFLOADING)
+        yield subject.finding(NOT_USED, message, path, f"add {CONNECTOR} to the command, or leave the field out")

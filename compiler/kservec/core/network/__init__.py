@@ -1,0 +1,1 @@
+"""Who may talk to whom: addresses, ports and rules of NetworkPolicies."""

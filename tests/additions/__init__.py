@@ -1,0 +1,1 @@
+"""What a project adds to objects and beside them."""

@@ -1,0 +1,101 @@
+"""Plain manifests among what is rendered, and references to what is compiled."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from kservec.api import packaged_schemas
+from kservec.core.text.source import parse
+from kservec.gitops.inclusion import included
+
+from .making import made, service
+
+SCALER = """\
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {{name: own, namespace: ml}}
+spec:
+  maxReplicas: 9
+  scaleTargetRef: {{apiVersion: {version}, kind: {kind}, name: {name}}}
+"""
+
+
+def outcome(text: str, services: str = "") -> tuple[list[str], list[str]]:
+    """The texts that are rendered, and the codes of what was found, of manifests beside services."""
+    documents, found = parse(text.encode(), "plain.yaml")
+    assert not found
+    result = included(documents, made(services).objects if services else (), packaged_schemas(), ())
+    return [o.text for o in result.objects], [d.code.slug for d in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "name", "mode", "codes"),
+    [
+        ("InferenceService", "serving.kserve.io/v1beta1", "iris", "Knative", ["input/refers-to-compiled"]),
+        ("InferenceService", "serving.kserve.io/v1beta1", "other", "Standard", []),
+        ("Deployment", "apps/v1", "iris-predictor", "Standard", ["include/scaled-twice"]),
+        ("Deployment", "apps/v1", "other", "Standard", []),
+        (
+            "InferenceService", "serving.kserve.io/v1beta1", "iris", "Standard",
+            ["include/retargeted", "include/scaled-twice"],
+        ),
+    ],
+)  # fmt: skip
+def test_scalers_are_led_to_workloads(kind: str, version: str, name: str, mode: str, codes: list[str]) -> None:
+    """A scaler of a compiled service scales its workload, unless Knative does or the service's own scaler."""
+    text = SCALER.format(kind=kind, version=version, name=name)
+    assert outcome(text, service(mode=mode))[1] == codes
+
+
+def test_a_canary_is_not_the_service() -> None:
+    """Of several predictors the stable one is scaled."""
+    canary = {"trafficPercent": 10, "predictor": {"name": "v2", "model": {
+        "name": "kserve-container", "modelFormat": {"name": "sklearn"}, "storageUri": "pvc://models/v2"}}}  # fmt: skip
+    body = yaml.safe_load(service())
+    body["spec"]["canary"] = [canary]
+    body["metadata"]["annotations"]["serving.kserve.io/autoscalerClass"] = "external"
+    text = SCALER.format(kind="InferenceService", version="serving.kserve.io/v1beta1", name="iris")
+    (rendered,), codes = outcome(text, yaml.safe_dump(body))
+    assert yaml.safe_load(rendered)["spec"]["scaleTargetRef"]["name"] == "iris-predictor"
+    assert codes == ["include/retargeted"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Secret\napiVersion: v1\nmetadata: {name: s, namespace: ml}\nstringData: {token: hunter2}\n",
+        "kind: List\napiVersion: v1\nitems:\n- kind: Secret\n  apiVersion: v1\n  metadata: {name: s}\n",
+    ],
+)
+def test_no_secret_is_rendered(text: str) -> None:
+    """Neither alone nor in a list."""
+    assert outcome(text) == ([], ["include/secret"])
+
+
+@pytest.mark.parametrize("name", ["../../escape", "a/b", ".."])
+def test_names_lead_nowhere_else(name: str) -> None:
+    """A name that would be a path is refused, also of kinds that nobody knows."""
+    text = f"kind: Widget\napiVersion: acme.example/v1\nmetadata: {{name: {name!r}, namespace: ml}}\n"
+    assert outcome(text) == ([], ["metadata/invalid-name"])
+
+
+@pytest.mark.parametrize("namespace", ["../up", "a/b", "Up"])
+def test_namespaces_lead_nowhere_else(namespace: str) -> None:
+    """Nor does a namespace."""
+    text = f"kind: Widget\napiVersion: acme.example/v1\nmetadata: {{name: w, namespace: {namespace!r}}}\n"
+    assert outcome(text) == ([], ["metadata/invalid-namespace"])
+
+
+def test_two_groups_may_share_a_kind() -> None:
+    """Files of included objects carry the group, so that no two of them have one path."""
+    text = "".join(
+        f"---\nkind: Gateway\napiVersion: {group}/v1\nmetadata: {{name: g, namespace: ml}}\nspec: {{}}\n"
+        for group in ("networking.istio.io", "acme.example")
+    )
+    documents, _ = parse(text.encode(), "plain.yaml")
+    paths = [o.path for o in included(documents, (), packaged_schemas(), ()).objects]
+    assert sorted(paths) == [
+        "ml/_included/gateway.acme.example-g.yaml",
+        "ml/_included/gateway.networking.istio.io-g.yaml",
+    ]

@@ -1,0 +1,106 @@
+"""What a project puts beside workloads: budgets, PodMonitors, NetworkPolicies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kservec.core.additions import Budget, Monitor, Peers
+from kservec.core.network.addresses import rules_of, urls
+
+from .making import made, objects, service, slugs
+
+ONE = Budget(field="maxUnavailable", value=1)
+KNATIVE_NAMESPACE = "knative-serving"
+
+
+@pytest.mark.parametrize(
+    ("budget", "replicas", "there"),
+    [
+        (ONE, {"minReplicas": 1, "maxReplicas": 1}, False),
+        (ONE, {"minReplicas": 1, "maxReplicas": 3}, True),
+        (Budget(field="maxUnavailable", value=1, singles=True), {"minReplicas": 1, "maxReplicas": 1}, True),
+        (Budget(field="minAvailable", value=2), {"minReplicas": 2, "maxReplicas": 5}, False),
+        (Budget(field="minAvailable", value=2), {"minReplicas": 3, "maxReplicas": 5}, True),
+        (Budget(field="minAvailable", value="50%"), {"minReplicas": 1, "maxReplicas": 5}, False),
+        (Budget(field="minAvailable", value="50%"), {"minReplicas": 2, "maxReplicas": 5}, True),
+    ],
+)
+@pytest.mark.parametrize("mode", ["Standard", "Knative"])
+def test_a_budget_needs_a_pod_to_spare(budget: Budget, replicas: dict[str, int], there: bool, mode: str) -> None:
+    """Whatever scales the workload, a budget that would block its node is not made, and a warning says so."""
+    compilation = made(service(mode=mode, **replicas), budget=budget)
+    assert bool(objects(compilation, "PodDisruptionBudget")) is there
+    assert ("availability/no-budget" in slugs(compilation)) is not there
+
+
+def test_a_port_that_is_not_listed_is_reached_all_the_same() -> None:
+    """The target of the container that is listed is led to the port of its metrics."""
+    text = service(model={"modelFormat": {"name": "triton"}, "storageUri": "pvc://models/t"})
+    (monitor,) = objects(made(text, monitor=Monitor(labels={"release": "p"})), "PodMonitor").values()
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    assert endpoint["relabelings"][-1]["replacement"] == "$1:8002"
+    assert monitor["metadata"]["labels"]["release"] == "p"
+
+
+def policies(text: str, **peers: Any) -> dict[str, Any]:
+    """The NetworkPolicies of services."""
+    dns = ({"namespaceSelector": {"matchLabels": {"n": "dns"}}},)
+    return objects(made(text, network=Peers(dns=dns, **peers)), "NetworkPolicy")
+
+
+def test_nobody_but_gateways_gets_in() -> None:
+    """Without a gateway, a client or a graph there is no rule without peers, which would let everybody in."""
+    for mode in ("Standard", "Knative"):
+        for rule in policies(service(mode=mode))["iris-predictor"]["spec"]["ingress"]:
+            assert rule["from"]
+
+
+def test_a_predictor_calls_nobody() -> None:
+    """A predictor without a download may ask for names, and that is all."""
+    (rule,) = policies(service())["iris-predictor"]["spec"]["egress"]
+    assert [port["port"] for port in rule["ports"]] == [53, 53]
+
+
+def test_downloads_may_leave() -> None:
+    """Who fetches a model may call the storage."""
+    storage = {"storage": ({"ipBlock": {"cidr": "10.0.0.0/8"}},), "storage_ports": (9000,)}
+    text = service(model={"modelFormat": {"name": "sklearn"}, "storageUri": "s3://models/iris"})
+    rules = policies(text, **storage)["iris-predictor"]["spec"]["egress"]
+    assert {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 9000, "protocol": "TCP"}]} in rules
+    assert len(policies(service(), **storage)["iris-predictor"]["spec"]["egress"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("http://broker.events.svc.cluster.local/x", [("http", "broker.events.svc.cluster.local", 80)]),
+        ("--log-url=https://logs.example.com:8443", [("https", "logs.example.com", 8443)]),
+        ("grpc://collector:4317", [("grpc", "collector", 4317)]),
+        ("https://user:secret@minio.storage:9000/b?x=1", [("https", "minio.storage", 9000)]),
+        ("s3://models/iris", []),
+        ("see http://example.com", []),
+        ("http://", []),
+    ],
+)
+def test_urls_are_told_from_other_texts(text: str, found: list[tuple[str, str, int]]) -> None:
+    """Only a whole argument or variable counts, or an option with a value."""
+    assert urls([text]) == found
+
+
+@pytest.mark.parametrize(
+    ("host", "peers"),
+    [
+        ("broker.events.svc", [["namespaceSelector"]]),
+        ("broker.events.svc.cluster.local", [["namespaceSelector"]]),
+        ("minio.storage", [["namespaceSelector"], ["ipBlock", "ipBlock"]]),
+        ("logs.example.com", [["ipBlock", "ipBlock"]]),
+        ("collector", [["podSelector"]]),
+        ("localhost", []),
+        ("127.0.0.1", []),
+    ],
+)
+def test_hosts_become_peers(host: str, peers: list[list[str]]) -> None:
+    """What is in the cluster becomes its namespace, what is not any address, and what may be either both."""
+    assert [[next(iter(peer)) for peer in rule["to"]] for rule in rules_of(host, 80)] == peers

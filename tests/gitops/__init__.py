@@ -1,0 +1,1 @@
+"""What a tree carries for Argo CD and Flux."""
