@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from benchmarks.comparing import ratios
 from benchmarks.compiling import elsewhere, over_floor
 from benchmarks.kustomizing import has_kubectl, kustomize_seconds
 from benchmarks.startup import starts
@@ -48,6 +49,7 @@ def measures() -> Iterator[Measure]:
     each = f"{compile_seconds / COUNT * 1e6:.0f} over {floor_seconds / COUNT * 1e6:.0f} us a service"
     yield Measure("compile / read and write alone", compile_seconds / floor_seconds, 3, each)
     yield memory()
+    yield from comparing()
     if has_kubectl():
         seconds, ours = kustomize_seconds(KUSTOMIZED), elsewhere("seconds", KUSTOMIZED)
         detail = f"{ours:.2f} over {seconds:.2f} s for {KUSTOMIZED:,} services"
@@ -63,6 +65,14 @@ def startup() -> Iterator[Measure]:
     for name, limit in {"version": 4, "help": 8, "build": 18}.items():
         detail = f"{found[name] * 1000:.0f} over {base * 1000:.0f} ms"
         yield Measure(f"{name} / python -c pass", found[name] / base, limit, detail)
+
+
+def comparing() -> Iterator[Measure]:
+    """What is done with a rendered tree, in builds that find nothing to write."""
+    found = ratios(COUNT)
+    for name, seconds, limit in (("check", found.check, 1.1), ("diff", found.diff, 1.5)):
+        detail = f"{seconds:.2f} over {found.build:.2f} s for {COUNT:,} services"
+        yield Measure(f"{name} / build", seconds / found.build, limit, detail)
 
 
 def memory() -> Measure:

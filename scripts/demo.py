@@ -1,15 +1,18 @@
-"""Compile examples/ and show the result: the tree, one Deployment, and the URL of every service."""
+"""Compile examples/ and show the result: the tree, one Deployment, the URL of every service, three environments."""
 
 from __future__ import annotations
 
+import difflib
 import subprocess
 import sys
 from pathlib import Path
 
 from kservec import compile_tree
+from kservec.io.kustomize import HOW_TO, tools
 
 ROOT = Path(__file__).parents[1]
 SERVICES, PLATFORM, OUTPUT = "examples/services", "examples/platform", "out/demo"
+COMPARED = "payments/fraud-detector/horizontalpodautoscaler-fraud-detector-predictor.yaml"
 SHOWN = "assistants/llama-chat/deployment-llama-chat-predictor.yaml"
 BOLD, RESET = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
 
@@ -32,7 +35,26 @@ def main() -> int:
     width = max(len(f"{ref.namespace}/{ref.name}") for ref in urls)
     for ref, url in urls.items():
         say(f"{f'{ref.namespace}/{ref.name}'.ljust(width)}  {url}")
-    return 0
+    return environments()
+
+
+def environments() -> int:
+    """Build the three environments of kservec.yaml, whose overlays kustomize runs, and show how two of them differ."""
+    title("The same services in three environments, by the overlays that kservec.yaml names")
+    if next(tools(), None) is None:
+        say(f"left out, for there is no kustomize here: {HOW_TO}")
+        return 0
+    say("$ kservec build")
+    status = subprocess.run([sys.executable, "-m", "kservec", "build"], cwd=ROOT, check=False).returncode
+    for line in () if status else differing("out/dev", "out/prod", COMPARED):
+        say(line)
+    return status
+
+
+def differing(one: str, other: str, name: str) -> list[str]:
+    """How a file differs between two folders."""
+    texts = [(ROOT / folder / name).read_text().splitlines() for folder in (one, other)]
+    return ["", *difflib.unified_diff(*texts, f"{one}/{name}", f"{other}/{name}", n=1, lineterm="")]
 
 
 def drawn(folder: Path, lead: str = "") -> list[str]:

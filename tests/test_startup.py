@@ -29,7 +29,7 @@ FORBIDDEN = {
     ("--help",): READERS | HEAVY,
     ("completion", "bash"): READERS | HEAVY,
     ("schema", "InferenceService"): READERS - {"yaml", "jsonschema_rs"} | HEAVY,
-    ("build", SEED, *PLATFORM): {"ctypes", "kservec.io.tree_writer"} | HEAVY,
+    ("build", SEED, *PLATFORM): {"ctypes", "kservec.io.tree_writer", "kservec.overlays", "subprocess"} | HEAVY,
 }
 
 

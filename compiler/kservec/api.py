@@ -178,8 +178,10 @@ def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[
 def unread_texts(found: Iterable[Diagnostic], *groups: Iterable[File]) -> Iterator[str]:
     """The texts of the documents that could not be read, given what is wrong with the texts of files."""
     lines: dict[str, set[int]] = {}
+    # What is said of an overlay says nothing of the texts of its files.
+    others = [file.finding for group in groups for file in group if file.documents is not None]
     for diagnostic in found:
-        if diagnostic.span is not None:
+        if diagnostic.span is not None and diagnostic not in others:
             line = 0 if diagnostic.code is TEMPLATE else diagnostic.span.line
             lines.setdefault(diagnostic.span.file, set()).add(line)
     for file in (file for group in groups for file in group if file.name in lines):
@@ -198,6 +200,9 @@ def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[
     for file in files:
         if file.finding is not None:
             found.append(file.finding)
+            continue
+        if file.documents is not None:
+            documents.extend(file.documents)
             continue
         read, diagnostics = parse(file.content, file.name, limits)
         documents.extend(read)
@@ -228,7 +233,7 @@ def need_presets(specs: Iterable[Document]) -> bool:
 def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:
     """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
     target = target or Target()
-    groups = (sorted(files), target.platform, builtin_files(target), target.previous)
+    groups = (sorted(files, key=itemgetter(0, 1)), target.platform, builtin_files(target), target.previous)
     (specs, found), (platform, odd), (catalog, _), (previous, _) = (parsed(group, target.limits) for group in groups)
     front = read(specs, platform, catalog, options_of(target, previous), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *odd, *front.diagnostics)))

@@ -107,7 +107,20 @@ def include(rendering: Rendering, workspace: Workspace) -> Rendering:
     )
 
 
-STAGES: tuple[Stage, ...] = (include, deliver)
+def patch(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """Lay the patches of the environment over its objects.
+
+    Raises:
+        OSError: a file of the patches cannot be read.
+    """
+    if not rendering.settings.patches:
+        return rendering
+    from kservec.io.patching import patched  # noqa: PLC0415 - loads what starts programs
+
+    return patched(rendering, workspace)
+
+
+STAGES: tuple[Stage, ...] = (include, patch, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 

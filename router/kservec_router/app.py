@@ -10,6 +10,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import AbstractAsyncContextManager
+from time import monotonic
 from typing import Any
 
 from starlette.applications import Starlette
@@ -34,7 +35,7 @@ TASKS = "kservec_router.tasks"  # in the scope: the tasks to cancel when the cli
 
 
 def build_app(plan: Plan, call: Call, settings: Settings | None = None, **more: Any) -> RouterApp:
-    """The application for a plan; *call* is how services are called, in tests any function of that kind.
+    """The application for a plan; *call* begins calls of services, in tests any function of that kind.
 
     *more* are other fields of `Means` (`chance`, `meters`, `recorder`).
     """
@@ -76,7 +77,7 @@ class RouterApp:
             return  # the client left, and nobody is there to be told
         finally:
             tasks.discard(task)
-            self.router.end(request)
+            self.router.end(request, monotonic())
 
     async def _reply(self, request: Request, receive: Receive) -> Reply:
         limit, stream_from = self.router.settings.body_limit, self.router.stream_from(request)

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import NamedTuple
 
-from kservec_router.drive import Outcome
 from kservec_router.messages import RETRY_AFTER, Origin, Outgoing, Reply, failure
 from kservec_router.wire import Connection, WireLimits
 
@@ -36,12 +35,12 @@ class ClientLimits(NamedTuple):
 
 
 class Client:
-    """Sends requests over kept connections; every call ends with a Reply."""
+    """Sends requests over kept connections; every call that is not given up ends with a Reply."""
 
     def __init__(self, limits: ClientLimits) -> None:
         self.limits = limits
+        self.connections: dict[Connection, None] = {}
         self._pools: dict[Origin, _Pool] = {}
-        self._busy: dict[Connection, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         self._next_look_at_idle = 0.0
@@ -60,7 +59,7 @@ class Client:
     def close(self) -> None:
         """Close all connections."""
         self.allow(())
-        for connection in list(self._busy):
+        for connection in list(self.connections):
             connection.fail("the router is shutting down", 503)
         if self._timer is not None:
             self._timer.cancel()
@@ -69,94 +68,63 @@ class Client:
         """How many connections there are to each origin."""
         return {origin: pool.open for origin, pool in self._pools.items()}
 
-    async def send(self, outgoing: Outgoing) -> Reply:
-        """Send a request and wait for the reply, or for its head when the body may be passed on.
+    def send(self, outgoing: Outgoing) -> None:
+        """Send a request; its reply is set later, or one with only its head when the body may be passed on.
 
         A kept connection may have been closed by the service just before: when it ends within a second and without a
         byte, the call is repeated once, on a new connection.
         """
         pool = self._pools.get(outgoing.target.origin)
         if pool is None:
-            return failure(500, f'Post "{outgoing.target.url}": the host is not in the graph')
-        now = monotonic()
-        deadline = now + outgoing.seconds if outgoing.seconds else 0.0
-        connection = pool.take(now)
+            outgoing.set(failure(500, f'Post "{outgoing.target.url}": the host is not in the graph'))
+            return
+        connection = pool.take(outgoing.begin)
         if connection is None:
-            opened = await asyncio.create_task(pool.open_one(outgoing, deadline))
-            if isinstance(opened, Reply):
-                return opened
-            connection = opened
-        was_used, is_whole = connection.is_used, isinstance(outgoing.body, bytes)
-        outcome = self._exchange(connection, outgoing, deadline)
-        try:
-            reply = await outcome if is_whole else await self._with_upload(connection, outgoing, outcome)
-        except asyncio.CancelledError:
-            connection.fail("the call was given up")
-            raise
-        if reply.cause is not None and was_used and is_whole and not connection.heard:
-            return await self._once_more(pool, outgoing, deadline, reply, now)
-        return reply
+            self.open_for(outgoing, pool)
+        else:
+            self._exchange(connection, outgoing)
 
-    async def _once_more(self, pool: _Pool, outgoing: Outgoing, deadline: float, reply: Reply, since: float) -> Reply:
-        """Repeat a call on a new connection, when the kept one was closed before the service can have seen it."""
-        if reply.status != 500 or monotonic() - since > _STALE_SECONDS:
-            return reply
-        connection = await asyncio.create_task(pool.open_one(outgoing, deadline))
-        if isinstance(connection, Reply):
-            return connection
-        try:
-            return await self._exchange(connection, outgoing, deadline)
-        except asyncio.CancelledError:
-            connection.fail("the call was given up")
-            raise
+    def open_for(self, outgoing: Outgoing, pool: _Pool) -> None:
+        """Send a request when there is a connection for it."""
+        outgoing.on_cancel = asyncio.create_task(self._send_later(outgoing, pool)).cancel
 
-    def _exchange(self, connection: Connection, outgoing: Outgoing, deadline: float) -> Outcome[Reply]:
-        outcome = connection.exchange(outgoing, deadline)
-        self._busy[connection] = None
-        if 0 < deadline < self._due - _TICK_SECONDS:
+    async def _send_later(self, outgoing: Outgoing, pool: _Pool) -> None:
+        try:
+            opened = await pool.open_one(outgoing)
+        except Exception as error:  # noqa: BLE001 - it is for whoever waits
+            outgoing.fail(error)
+            return
+        if isinstance(opened, Reply):
+            outgoing.set(opened)
+        else:
+            self._exchange(opened, outgoing)
+
+    def _exchange(self, connection: Connection, outgoing: Outgoing) -> None:
+        connection.exchange(outgoing)
+        if 0 < outgoing.deadline < self._due - _TICK_SECONDS:
             self._tick()
-        return outcome
-
-    async def _with_upload(self, connection: Connection, outgoing: Outgoing, outcome: Outcome[Reply]) -> Reply:
-        assert not isinstance(outgoing.body, bytes)
-        sender = asyncio.ensure_future(connection.upload(outgoing.body))
-        sender.add_done_callback(lambda task: _end_upload(task, connection))
-        try:
-            return await outcome
-        finally:
-            sender.cancel()
-            outgoing.body.close()
 
     def _tick(self) -> None:
         """Look after deadlines, of calls and of connections that nobody uses; come back when the next one is due."""
         now = monotonic()
-        for connection in [c for c in self._busy if 0 < c.deadline <= now]:
+        for connection in [c for c in self.connections if 0 < c.deadline <= now]:
             connection.fail("the time limit is exceeded", 504)
         if now >= self._next_look_at_idle:
             self._next_look_at_idle = now + _SLOW_TICK_SECONDS
             for pool in self._pools.values():
                 pool.close_idle(now)
-        soonest = min((c.deadline for c in self._busy if c.deadline), default=now + _SLOW_TICK_SECONDS)
+        soonest = min((c.deadline for c in self.connections if c.deadline), default=now + _SLOW_TICK_SECONDS)
         if self._timer is not None:
             self._timer.cancel()
         pause = min(max(soonest - now, _TICK_SECONDS), _SLOW_TICK_SECONDS)
         self._due = now + pause
         self._timer = asyncio.get_running_loop().call_later(pause, self._tick)
 
-    def over(self, connection: Connection) -> None:
-        """Forget about a connection's deadline."""
-        self._busy.pop(connection, None)
-
     def tls(self) -> ssl.SSLContext:
         """The one TLS configuration: certificates are checked against the system's authorities."""
         if self._tls is None:
             self._tls = ssl.create_default_context()
         return self._tls
-
-
-def _end_upload(task: asyncio.Future[None], connection: Connection) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        connection.fail(f"the request's body broke off: {error}")
 
 
 class _Pool:
@@ -179,10 +147,10 @@ class _Pool:
             connection.abort()
         return None
 
-    async def open_one(self, outgoing: Outgoing, deadline: float) -> Connection | Reply:
+    async def open_one(self, outgoing: Outgoing) -> Connection | Reply:
         """A connection of one's own, new or handed over by another call; a failure when there is none to be had."""
         limits = self._client.limits
-        seconds = max(0.0, deadline - monotonic()) if deadline else None
+        seconds = max(0.0, outgoing.deadline - monotonic()) if outgoing.deadline else None
         try:
             async with asyncio.timeout(seconds):
                 if self.open >= limits.connections:
@@ -208,7 +176,7 @@ class _Pool:
             with contextlib.suppress(ValueError):
                 self._waiting.remove(turn)
             if turn.done() and not turn.cancelled() and (handed := turn.result()) is not None:
-                self._free(handed)
+                self.free(handed)
             raise
 
     async def _dial(self) -> Connection:
@@ -234,16 +202,17 @@ class _Pool:
         host, port, tls = self._origin
         async with asyncio.timeout(self._client.limits.connect_seconds):
             _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(self._client.limits.wire, self._free, self._gone),
+                lambda: Connection(self._client.limits.wire, self),
                 host,
                 port,
                 ssl=self._client.tls() if tls else None,
             )
+        if connection.is_open:  # else it was closed at once, and `gone` was called
+            self._client.connections[connection] = None
         return connection
 
-    def _free(self, connection: Connection) -> None:
+    def free(self, connection: Connection) -> None:
         """Take a connection back when its exchange is over."""
-        self._client.over(connection)
         connection.idle_since = monotonic()
         while self._waiting:
             turn = self._waiting.popleft()
@@ -255,12 +224,20 @@ class _Pool:
         else:
             self._idle.append(connection)
 
-    def _gone(self, connection: Connection) -> None:
-        self._client.over(connection)
+    def gone(self, connection: Connection) -> None:
+        """Forget about a connection, which is closed."""
+        self._client.connections.pop(connection, None)
         self.open -= 1
         with contextlib.suppress(ValueError):
             self._idle.remove(connection)
         self._invite()
+
+    def unheard(self, outgoing: Outgoing) -> bool:
+        """Repeat a call on a new connection, if the kept one was closed before the service can have seen it."""
+        if not isinstance(outgoing.body, bytes) or monotonic() - outgoing.begin > _STALE_SECONDS:
+            return False
+        self._client.open_for(outgoing, self)
+        return True
 
     def _invite(self) -> None:
         """Let the next that waits open a connection."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from bisect import bisect_right
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, NamedTuple
 
 from kservec_router.bodies import (
     decoded_reply,
@@ -25,36 +23,18 @@ from kservec_router.bodies import (
     merged_failure,
     part_of,
 )
+from kservec_router.calls import CLIENT_LEFT, Context, Payload, Route, StepCall
+from kservec_router.drive import Outcome, driven, first_over
 from kservec_router.gjson import Condition
-from kservec_router.messages import JSON_TYPE, Body, Call, Origin, Outgoing, Reply, Target, failure
+from kservec_router.messages import JSON_TYPE, Call, Reply, failure
 from kservec_router.meters import Meter, Meters
 from kservec_router.plan import Kind, Node, Plan, Step
-from kservec_router.propagation import Lines
-from kservec_router.tracing import Recorder, Span, Trace, new_span_id
+from kservec_router.tracing import Recorder, span_ids
 
 NO_MATCH = "None of the routes matched with the switch condition"
 LARGE_BODY = 1 << 20  # conditions look into a larger body in a thread, so that other requests need not wait
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
-CLIENT_LEFT = 499
 INVALID_RESPONSE = failure(500, "invalid response")
-
-
-class Payload(NamedTuple):
-    """An input: a body, the header lines that describe it, and whether it is the client's own."""
-
-    body: Body
-    lines: bytes
-    is_request: bool
-    coding: bytes | None = None
-
-
-class Context(NamedTuple):
-    """What the calls of one request share. `deadline` is monotonic time (0: none)."""
-
-    trace: Trace
-    lines: Lines
-    deadline: float
-    retries: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,48 +57,54 @@ class Executor:
         self.active = 0
         self.answer_seconds = plan.timeouts.answer
         self._call, self._chance, self._recorder = means.call, means.chance, means.recorder
+        self._ids = span_ids(means.chance)
         self._body_limit, self._backoff_seconds = means.body_limit, means.backoff_seconds
         self._meters = {node: means.meters.meter("node", (("node", node.name),)) for node in plan.nodes}
-        self._routes = {step: _route(step, plan, means.meters) for node in plan.nodes for step in node.steps}
+        self._routes = {step: Route(step, plan, means.meters) for node in plan.nodes for step in node.steps}
 
-    def run(self, payload: Payload, context: Context) -> Awaitable[Reply]:
+    def run(self, payload: Payload, context: Context) -> Outcome[Reply]:
         """The graph's answer to a request; its body may still be arriving."""
-        return self._run_node(self.plan.root, payload, context, True)
+        return driven(self._run_node(self.plan.root, payload, context, True))
 
-    def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Coroutine[Any, Any, Reply]:
-        """One node, measured."""
-        only = node.only
-        if only is not None and only.target is not None and only.is_plain and not context.retries:
-            return self._call_once(only, payload, context, is_tail, self._meters[node])
-        return self._run_measured(node, payload, context, is_tail)
+    def _run_node(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Awaitable[Reply]:
+        """One node, measured. A node that comes down to one plain call is that call."""
+        chosen = node.only or self._choose(node, payload)
+        if isinstance(chosen, Step) and chosen.is_plain and not context.retries:
+            return self._call_once(chosen, payload, context, is_tail, self._meters[node])
+        return self._run_measured(node, chosen, payload, context, is_tail)
 
-    async def _run_measured(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
+    def _choose(self, node: Node, payload: Payload) -> Step | Reply | None:
+        """The only step of a node that takes this input, or the answer when there is none; None: it takes more."""
+        if node.kind is Kind.SPLITTER:
+            return self.choose_by_weight(node)
+        body = payload.body
+        if node.kind is Kind.SWITCH and payload.coding is None and isinstance(body, bytes) and len(body) <= LARGE_BODY:
+            return _matching(node, body, payload)
+        return None
+
+    async def _run_measured(
+        self, node: Node, chosen: Step | Reply | None, payload: Payload, context: Context, is_tail: bool
+    ) -> Reply:
         meter, begin, status = self._meters[node], monotonic(), CLIENT_LEFT
         meter.in_flight += 1
         try:
-            reply = await self._work(node, payload, context, is_tail)
+            reply = await self._work(node, chosen, payload, context, is_tail)
             status = reply.status
             return reply
         finally:
             meter.in_flight -= 1
             meter.observe(status, monotonic() - begin)
 
-    def _work(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Coroutine[Any, Any, Reply]:
-        """How a node is run. A Sequence that is one plain step is that step."""
-        if node.only is not None:
-            return self._visit(node.only, payload, context, is_tail)
-        match node.kind:
-            case Kind.SEQUENCE:
-                return self.run_sequence(node, payload, context, is_tail)
-            case Kind.SPLITTER:
-                return self._visit(self.choose_by_weight(node), payload, context, is_tail)
-            case Kind.ENSEMBLE:
-                return self.run_ensemble(node, payload, context)
-            case Kind.SWITCH:
-                body = payload.body
-                if payload.coding is None and isinstance(body, bytes) and len(body) <= LARGE_BODY:
-                    return self._follow(matching_step(node, body), payload, context, is_tail)
-                return self.run_switch(node, payload, context, is_tail)
+    async def _work(
+        self, node: Node, chosen: Step | Reply | None, payload: Payload, context: Context, is_tail: bool
+    ) -> Reply:
+        if chosen is None:
+            if node.kind is Kind.SEQUENCE:
+                return await self.run_sequence(node, payload, context, is_tail)
+            if node.kind is Kind.ENSEMBLE:
+                return await self.run_ensemble(node, payload, context)
+            chosen = await self.choose_by_long_input(node, payload)
+        return chosen if isinstance(chosen, Reply) else await self._visit(chosen, payload, context, is_tail)
 
     # Nodes. `is_tail`: the reply goes to the client as it is, so it may be passed on while it arrives.
 
@@ -145,32 +131,19 @@ class Executor:
         """The step of a Splitter that takes a request, by chance and weight."""
         return node.steps[bisect_right(node.bounds, self._chance.randrange(100))]
 
-    async def run_switch(self, node: Node, payload: Payload, context: Context, is_tail: bool) -> Reply:
-        """The first step whose condition holds for the input, when that is coded or long."""
+    async def choose_by_long_input(self, node: Node, payload: Payload) -> Step | Reply:
+        """What a Switch comes to when its input is coded or long."""
         body = decoded_reply(payload.body, payload.coding, self._body_limit)
         if body is None or len(body) <= LARGE_BODY:
-            step = None if body is None else matching_step(node, body)
-        else:
-            step = await asyncio.to_thread(matching_step, node, body)
-        return await self._follow(step, payload, context, is_tail)
-
-    def _follow(
-        self, step: Step | bool | None, payload: Payload, context: Context, is_tail: bool
-    ) -> Coroutine[Any, Any, Reply]:
-        """What comes of the choice of a Switch: its step, or why there is none."""
-        if isinstance(step, Step):
-            return self._visit(step, payload, context, is_tail)
-        if step is None:
-            cause = "the input of a Switch is not JSON, or nested too deep"
-            return _answered(failure(400 if payload.is_request else 500, cause))
-        return _answered(failure(404, NO_MATCH))
+            return _matching(node, body, payload)
+        return await asyncio.to_thread(_matching, node, body, payload)
 
     async def run_ensemble(self, node: Node, payload: Payload, context: Context) -> Reply:
         """All steps at the same time; their replies become members of one object. A Hard failure ends it at once."""
-        branches = [asyncio.create_task(self._visit(step, payload, context, False)) for step in node.steps]
+        branches = [driven(self._visit(step, payload, context, False)) for step in node.steps]
         try:
             await _all_or_hard_failure(node.steps, branches)
-            replies = [branch.result() if branch.done() else None for branch in branches]
+            replies = [branch.result() if branch.is_over else None for branch in branches]
         finally:
             for branch in branches:
                 branch.cancel()
@@ -211,14 +184,14 @@ class Executor:
                 body = part_of(body, step.part)
             if body is None:
                 return failure(500, f"there is no {step.part.decode() or 'readable body'} in the response")
-            payload = Payload(body, context.lines.for_reply(reply.headers), False)
+            payload = Payload(body, context.lines.for_reply(reply.headers))
         if step.maps_predictions and isinstance(payload.body, bytes):
-            return payload._replace(body=mapped_predictions(payload.body))
+            return Payload(mapped_predictions(payload.body), payload.lines, payload.coding, payload.is_request)
         return payload
 
     # Steps.
 
-    def _visit(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Coroutine[Any, Any, Reply]:
+    def _visit(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Awaitable[Reply]:
         if step.inner is not None:
             return self._run_node(step.inner, payload, context, is_tail)
         if step.is_plain and not context.retries:
@@ -244,111 +217,79 @@ class Executor:
 
     async def _call_hedged(self, step: Step, payload: Payload, context: Context, is_tail: bool) -> Reply:
         """Call a second time when the first call is slow; the first reply that is no failure counts."""
-        first = asyncio.create_task(self._call_once(step, payload, context, is_tail))
-        calls, chosen = [first], None
+        calls, chosen = [self._call_once(step, payload, context, is_tail)], INVALID_RESPONSE
         try:
-            await asyncio.wait(calls, timeout=step.policy.hedge_seconds)
-            if not first.done():
-                calls.append(asyncio.create_task(self._call_once(step, payload, context, is_tail)))
-            for next_done in asyncio.as_completed(calls):
-                chosen = await next_done
-                if chosen.status not in RETRIED_STATUSES:
-                    break
-            assert chosen is not None
+            if not await _is_over_within(step.policy.hedge_seconds, calls[0]):
+                calls.append(self._call_once(step, payload, context, is_tail))
+            waiting = list(calls)
+            while waiting and chosen.status in RETRIED_STATUSES:
+                call = await first_over(waiting)
+                waiting.remove(call)
+                chosen = call.result()
             return chosen
         finally:
             for call in calls:
-                if not call.cancel() and not call.cancelled() and call.exception() is None:
-                    _discard(call.result(), chosen)
+                if not call.cancel() and call.value is not None and call.value is not chosen:
+                    _discard(call.value)
 
-    async def _call_once(
+    def _call_once(
         self, step: Step, payload: Payload, context: Context, is_tail: bool, of_node: Meter | None = None
-    ) -> Reply:
-        """One call, measured, with a span of its own. A call that is given up counts as one whose client left.
-
-        *of_node*: the meter of a node that is nothing but this call.
-        """
-        target, meter, own_seconds = self._routes[step]
-        trace, deadline, span_id = context.trace, context.deadline, new_span_id(self._chance)
-        seconds, begin, status = own_seconds, monotonic(), CLIENT_LEFT
-        lines = payload.lines + trace.lines(span_id)
-        if deadline:
-            left = max(0.001, deadline - begin)
-            if not own_seconds or left < own_seconds:
-                seconds = left
-            lines += b"x-envoy-expected-rq-timeout-ms: %d\r\n" % (seconds * 1000)
-        meter.in_flight += 1
+    ) -> StepCall:
+        """One call, under way. *of_node*: the meter of a node that comes down to this call."""
+        call = StepCall(self._routes[step], payload, context, next(self._ids))
+        call.may_stream = is_tail
+        if self._recorder is not None:
+            call.recorder = self._recorder
         if of_node is not None:
             of_node.in_flight += 1
+            call.of_node = of_node
         try:
-            reply = await self._call(Outgoing(target, lines, payload.body, seconds, is_tail, own_seconds > 0))
-            status = reply.status
-            return reply
-        finally:
-            spent = monotonic() - begin
-            meter.in_flight -= 1
-            meter.observe(status, spent)
-            if of_node is not None:
-                of_node.in_flight -= 1
-                of_node.observe(status, spent)
-            if self._recorder is not None and trace.is_sampled:
-                self._recorder(_span(step, trace, span_id, status, begin))
+            self._call(call)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the call is to know
+            call.fail(error)
+        return call
 
 
-class _Route(NamedTuple):
-    """What a call of a step needs: `seconds` is the time limit that the step has of its own, 0 for none."""
-
-    target: Target
-    meter: Meter
-    seconds: float
-
-
-def _route(step: Step, plan: Plan, meters: Meters) -> _Route:
-    meter = meters.meter("step", (("node", step.node), ("step", step.label)))
-    target = step.target or Target("", Origin("", 0, False), b"")  # a step that is a node is not called
-    return _Route(target, meter, step.policy.timeout_seconds or plan.timeouts.client)
+def _matching(node: Node, body: bytes | None, payload: Payload) -> Step | Reply:
+    """The step of a Switch that takes an input, whose decoded body is *body*; why there is none, if so."""
+    step = None if body is None else matching_step(node, body)
+    if isinstance(step, Step):
+        return step
+    if step is None:
+        cause = "the input of a Switch is not JSON, or nested too deep"
+        return failure(400 if payload.is_request else 500, cause)
+    return failure(404, NO_MATCH)
 
 
-def _span(step: Step, trace: Trace, span_id: bytes, status: int, begin: float) -> Span:
-    assert step.target is not None
-    end = time.time_ns()
-    start = end - int((monotonic() - begin) * 1e9)
-    attributes = (("kservec.node", step.node), ("kservec.step", step.label), ("url.full", step.target.url))
-    name = f"{step.node}/{step.label}"
-    return Span(name, trace.trace_id, span_id, trace.span_id, start, end, status, attributes, False)
-
-
-async def _answered(reply: Reply) -> Reply:
-    return reply
-
-
-async def _all_or_hard_failure(steps: tuple[Step, ...], branches: list[asyncio.Task[Reply]]) -> None:
-    """Wait until all branches are done, or it is certain which failed Hard step answers: the first in the graph."""
-    over = asyncio.get_running_loop().create_future()
+async def _all_or_hard_failure(steps: tuple[Step, ...], branches: list[Outcome[Reply]]) -> None:
+    """Wait until all branches are over, or it is certain which failed Hard step answers: the first in the graph."""
     hard = [branch for step, branch in zip(steps, branches, strict=True) if step.hard]
-
-    def done(branch: asyncio.Task[Reply]) -> None:
-        if over.done() or branch.cancelled():
-            return
-        if branch.exception() is not None or _is_decided(hard) or all(one.done() for one in branches):
-            over.set_result(None)
-
-    for branch in branches:
-        branch.add_done_callback(done)
-    await over
+    while not _is_decided(hard) and (pending := [branch for branch in branches if not branch.is_over]):
+        (await first_over(pending)).result()
 
 
-def _is_decided(hard: list[asyncio.Task[Reply]]) -> bool:
+def _is_decided(hard: list[Outcome[Reply]]) -> bool:
     """Whether a Hard step has failed and none before it is still under way."""
     for branch in hard:
-        if not branch.done():
+        if not branch.is_over:
             return False
-        if branch.exception() is None and not branch.result().is_success:
+        if not branch.result().is_success:
             return True
     return False
 
 
-def _discard(reply: Reply, kept: Reply | None = None) -> None:
-    """Nobody will read the body of this reply, unless it is the one that is kept."""
-    if reply is not kept and not isinstance(reply.body, bytes):
+async def _is_over_within(seconds: float, call: StepCall) -> bool:
+    """Wait for a call, but not longer than so many seconds; return whether it is over."""
+    woken = first_over([call])
+    timer = asyncio.get_running_loop().call_later(seconds, woken.set, None)
+    try:
+        await woken
+    finally:
+        timer.cancel()
+    return call.is_over
+
+
+def _discard(reply: Reply) -> None:
+    """Nobody will read the body of this reply."""
+    if not isinstance(reply.body, bytes):
         reply.body.close()

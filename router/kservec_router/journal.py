@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -19,7 +20,8 @@ Access = tuple[float, str | None, bytes, str, int, int, int, float, bytes | None
 
 
 def _to_stderr(data: bytes) -> None:
-    os.write(2, data)
+    with contextlib.suppress(OSError):  # requests are served, too, when nobody reads what is said of them
+        os.write(2, data)
 
 
 class Journal:

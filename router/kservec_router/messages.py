@@ -7,10 +7,12 @@ Bodies are bytes, and stay so: nothing is parsed that nobody looks at. A body th
 from __future__ import annotations
 
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import orjson
+
+from kservec_router.drive import Outcome
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -53,29 +55,17 @@ class Target(NamedTuple):
     head: bytes
 
 
-class Outgoing(NamedTuple):
-    """A request to a service.
+class Reply:
+    """A reply of a service, or of the router itself: then `cause` says why. Header names are in lower case.
 
-    `lines` are header lines, each with its line end; `seconds` the time until the reply (0: no limit), which whoever
-    calls must keep. `may_stream`: the reply's body may be passed on while it arrives. `is_whole_limited`: the time is
-    for all of the body, event streams excepted.
+    Nobody changes a reply.
     """
 
-    target: Target
-    lines: bytes
-    body: Body
-    seconds: float
-    may_stream: bool
-    is_whole_limited: bool = False
-
-
-class Reply(NamedTuple):
-    """A reply of a service, or of the router itself: then `cause` says why. Header names are in lower case."""
-
-    status: int
-    headers: Headers = ()
-    body: Body = b""
-    cause: str | None = None
+    def __init__(self, status: int, headers: Headers = (), body: Body = b"", cause: str | None = None) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.cause = cause
 
     @property
     def is_success(self) -> bool:
@@ -90,7 +80,27 @@ class Reply(NamedTuple):
         return None
 
 
-Call = Callable[[Outgoing], Awaitable[Reply]]
+class Outgoing(Outcome[Reply]):
+    """A request to a service, and the reply to come.
+
+    `lines` are header lines, each with its line end. `begin` and `deadline` (0: none) are monotonic time; whoever calls
+    must keep the deadline. `may_stream`: the reply's body may be passed on while it arrives. `is_whole_limited`: the
+    deadline is for all of the body, event streams excepted.
+    """
+
+    deadline = 0.0
+    may_stream = False
+    is_whole_limited = False
+
+    def __init__(self, target: Target, lines: bytes, body: Body, begin: float) -> None:
+        self.target = target
+        self.lines = lines
+        self.body = body
+        self.begin = begin
+
+
+Call = Callable[[Outgoing], None]
+"""Begins a call, and sets its reply when it is there."""
 
 
 def failure(status: int, cause: str, extra: Headers = ()) -> Reply:

@@ -39,7 +39,7 @@ class Step:
 
     `label` is the name, or the position of a step without one; `key` the label as the start of a JSON member;
     `part` the GJSON path of the part of the response that is its input (empty: all of it). `changes_input`: its input
-    is not that of its node; `is_plain`: a call of it is not repeated.
+    is not that of its node; `is_plain`: it is a call, and that is not repeated.
     """
 
     node: str
@@ -218,7 +218,7 @@ class _Compiler:
             hard=given.dependency == "Hard",
             policy=policy,
             changes_input=(takes_response and place > 0) or (in_sequence and given.map_predictions_to_instances),
-            is_plain=policy.is_plain,
+            is_plain=policy.is_plain and not given.node_name,
         )
 
     def _target(self, where: str, given: InferenceStep) -> Target | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import random
 import re
 from binascii import hexlify
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 _PARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 _ZERO_TRACE, _ZERO_SPAN = b"0" * 32, b"0" * 16
 _LONGEST_STATE = 512
+_SPAN_DIGITS, _AT_A_TIME = 16, 64
 
 
 class Span(NamedTuple):
@@ -33,38 +34,40 @@ class Span(NamedTuple):
 Recorder = Callable[[Span], None]
 
 
-class Trace(NamedTuple):
-    """The trace that a request belongs to; `span_id` is the router's own span in it."""
+class Trace:
+    """The trace that a request belongs to; `span_id` is the router's own span in it, `rest` how header lines end."""
 
-    trace_id: bytes
-    span_id: bytes
-    parent_id: bytes
-    flags: bytes
-    state: bytes
+    parent_id = b""
+    is_sampled = True
+    rest = b"-01\r\n"
 
-    @property
-    def is_sampled(self) -> bool:
-        """Whether the trace is to be recorded."""
-        return int(self.flags, 16) & 1 == 1
+    def __init__(self, trace_id: bytes, span_id: bytes) -> None:
+        self.trace_id = trace_id
+        self.span_id = span_id
 
-    def lines(self, span_id: bytes) -> bytes:
+    def line(self, span_id: bytes) -> bytes:
         """The header lines for a call whose span is *span_id*."""
-        return b"traceparent: 00-%b-%b-%b\r\n%b" % (self.trace_id, span_id, self.flags, self.state)
+        return b"traceparent: 00-" + self.trace_id + b"-" + span_id + self.rest
 
 
-def new_span_id(source: random.Random) -> bytes:
-    """A span id."""
-    return hexlify(source.randbytes(8))
+def span_ids(source: random.Random) -> Iterator[bytes]:
+    """Span ids without end; two of them make a trace id."""
+    while True:
+        digits = hexlify(source.randbytes(_SPAN_DIGITS // 2 * _AT_A_TIME))
+        for start in range(0, len(digits), _SPAN_DIGITS):
+            yield digits[start : start + _SPAN_DIGITS]
 
 
-def start_trace(headers: Mapping[bytes, bytes], source: random.Random) -> Trace:
+def start_trace(headers: Mapping[bytes, bytes], ids: Iterator[bytes]) -> Trace:
     """The trace of a request: the client's when its `traceparent` is well-formed, else a new one, which is sampled."""
     parent = headers.get(b"traceparent")
     found = _PARENT.fullmatch(parent) if parent else None
     if found is None or found[1] == b"ff" or found[2] == _ZERO_TRACE or found[3] == _ZERO_SPAN:
-        digits = hexlify(source.randbytes(24))
-        return Trace(digits[:32], digits[32:], b"", b"01", b"")
-    span_id = new_span_id(source)
+        return Trace(next(ids) + next(ids), next(ids))
+    trace = Trace(found[2], next(ids))
+    trace.parent_id = found[3]
+    trace.is_sampled = int(found[4], 16) & 1 == 1
     state = headers.get(b"tracestate")
     line = b"tracestate: %b\r\n" % state if state and len(state) <= _LONGEST_STATE else b""
-    return Trace(found[2], span_id, found[3], b"01" if int(found[4], 16) & 1 else b"00", line)
+    trace.rest = (b"-01\r\n" if trace.is_sampled else b"-00\r\n") + line
+    return trace

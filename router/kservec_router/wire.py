@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 import httptools
 
-from kservec_router.drive import Outcome
 from kservec_router.messages import Body, Headers, Outgoing, Reply, Source, failure
 
 LONG_BODY = 262_144
 _MOST_HEADERS = 256
 _FRAMING = 16  # more than what chunks need around a piece of a body; the rest counts as if it were the head
-EVENT_STREAM = b"text/event-stream"
+_LONG_HEAD = "the head of the reply is longer than %d bytes"
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_EVENT_STREAM = b"text/event-stream"
 
 
 class WireLimits(NamedTuple):
@@ -85,60 +86,75 @@ class Stream:
             self._connection.abort()
 
 
+class Owner(Protocol):
+    """Whose connections these are."""
+
+    def free(self, connection: Connection) -> None:
+        """Take a connection back, for another exchange."""
+
+    def gone(self, connection: Connection) -> None:
+        """Forget about a connection, which is closed."""
+
+    def unheard(self, outgoing: Outgoing) -> bool:
+        """Whether a call is taken over that failed on a kept connection without a byte of a reply."""
+
+
 class Connection(asyncio.Protocol):
     """A connection and the one exchange under way on it.
 
-    `outcome` is what that exchange will end with, always a Reply; None while the connection is idle.
-    `heard` tells whether any byte of a reply came, `is_used` whether there was an exchange before this one;
-    `deadline` is monotonic time, 0 when there is none.
+    The exchange ends with a Reply that is set to its `Outgoing`, whatever happens. `is_used` tells whether there was an
+    exchange before this one; `deadline` is monotonic time, 0 when there is none.
     """
 
-    def __init__(self, limits: WireLimits, on_free: Any, on_gone: Any) -> None:
-        self._limits, self._on_free, self._on_gone = limits, on_free, on_gone
+    def __init__(self, limits: WireLimits, owner: Owner) -> None:
+        self._limits, self._owner = limits, owner
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
+        self._outgoing: Outgoing | None = None
         self._stream: Stream | None = None
+        self._upload: tuple[asyncio.Future[None], Source] | None = None
         self._writable: asyncio.Future[None] | None = None
-        self._uploading = False
-        self.outcome: Outcome[Reply] | None = None
+        self._url = ""
         self.deadline = 0.0
         self.idle_since = 0.0
         self.is_used = False
-        self._begin("", False, False)
+        self._begin()
 
-    def _begin(self, url: str, may_stream: bool, is_whole_limited: bool) -> None:
-        self._url, self._may_stream, self._is_whole_limited = url, may_stream, is_whole_limited
+    def _begin(self) -> None:
         self._headers: list[tuple[bytes, bytes]] = []
         self._pieces: list[bytes] = []
-        self._head_size = self._body_size = self._status = 0
-        self._head_done = self._keep = False
+        self._head: Headers | None = None
         self._reply: Reply | None = None
-        self.heard = False
+        self._problem: str | None = None
+        self._head_size = self._body_size = 0
+        self._keep = self._heard = self._uploading = False
 
     @property
     def is_open(self) -> bool:
         """Whether a request can be sent."""
         return self._transport is not None and not self._transport.is_closing()
 
-    def exchange(self, outgoing: Outgoing, deadline: float) -> Outcome[Reply]:
-        """Send a request; the outcome is the reply, whatever happens."""
-        transport = self._transport
-        target, lines, body, _, may_stream, is_whole_limited = outgoing
-        self._begin(target.url, may_stream, is_whole_limited)
-        self.deadline = deadline
-        outcome: Outcome[Reply] = Outcome()
-        self.outcome = outcome
+    def exchange(self, outgoing: Outgoing) -> None:
+        """Send a request, and see to it that it gets its reply."""
+        self._begin()
+        self._outgoing = outgoing
+        self.deadline = outgoing.deadline
+        outgoing.on_cancel = self.give_up
+        transport, body, head = self._transport, outgoing.body, outgoing.target.head
+        self._url = outgoing.target.url
         if transport is None:
             self.fail("the connection was closed")
         elif isinstance(body, bytes):
-            transport.write(b"%bcontent-length: %d\r\n%b\r\n%b" % (target.head, len(body), lines, body))
+            transport.write(b"%bcontent-length: %d\r\n%b\r\n%b" % (head, len(body), outgoing.lines, body))
         else:
-            self._uploading = True
             framing = b"transfer-encoding: chunked" if body.length is None else b"content-length: %d" % body.length
-            transport.write(b"%b%b\r\n%b\r\n" % (target.head, framing, lines))
-        return outcome
+            transport.write(b"%b%b\r\n%b\r\n" % (head, framing, outgoing.lines))
+            self._uploading = True
+            task = asyncio.ensure_future(self._send_body(body))
+            task.add_done_callback(self._uploaded)
+            self._upload = (task, body)
 
-    async def upload(self, source: Source) -> None:
+    async def _send_body(self, source: Source) -> None:
         """Send a body that arrives piece by piece, no faster than the service takes it."""
         is_chunked = source.length is None
         while piece := await source.read():
@@ -151,6 +167,10 @@ class Connection(asyncio.Protocol):
             self._transport.write(b"0\r\n\r\n")
         self._uploading = False
 
+    def _uploaded(self, upload: asyncio.Future[None]) -> None:
+        if not upload.cancelled() and (error := upload.exception()) is not None:
+            self.fail(f"the request's body broke off: {error}")
+
     # What the parser calls.
 
     def on_message_begin(self) -> None:
@@ -159,14 +179,18 @@ class Connection(asyncio.Protocol):
             self._keep = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those behind the body are nobody's."""
-        if not self._head_done:
-            self._headers.append((name.lower(), value))
+        """Take a header. What comes when the head is whole are those behind the body, which are nobody's."""
+        self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
-        self._status = self._parser.get_status_code()
-        self._head_done = self._status >= 200
+        """The head is whole. An interim one (1xx) counts for nothing."""
+        status = self._parser.get_status_code()
+        if status < 200 and status != 101:
+            self._headers = []
+        elif self._head is None:
+            self._head = tuple(self._headers)
+            if len(self._head) > _MOST_HEADERS:
+                self._problem = _LONG_HEAD % self._limits.head_bytes
 
     def on_body(self, piece: bytes) -> None:
         """Take a piece of the body."""
@@ -177,24 +201,24 @@ class Connection(asyncio.Protocol):
         self._body_size += len(piece)
         if self._body_size <= self._limits.body_bytes:
             self._pieces.append(piece)
+        else:
+            self._problem = f"the reply is longer than {self._limits.body_bytes} bytes"
 
     def on_message_complete(self) -> None:
-        """The reply is whole, unless it was an interim one (1xx)."""
-        if self._status < 200 and self._status != 101:
-            self._headers, self._head_done = [], False
-        elif self._reply is None:
+        """The reply is whole, unless it was an interim one."""
+        if self._head is not None and self._reply is None:
             self._keep = self._parser.should_keep_alive()  # only now; afterwards the parser has forgotten
             self._reply = self._made_reply(b"".join(self._pieces))
 
     def _made_reply(self, body: Body) -> Reply:
-        headers: Headers = tuple(self._headers)
-        if 200 <= self._status < 300:
-            return Reply(self._status, headers, body)
-        if self._status < 200 or self._status > 599:
-            return failure(502, f'Post "{self._url}": the service answered with status {self._status}')
-        if self._status in (301, 302, 303, 307, 308) and any(name == b"location" for name, _ in headers):
-            return failure(502, f'Post "{self._url}": a redirect ({self._status}) is not followed')
-        return Reply(self._status, headers, body)
+        headers, status = self._head or (), self._parser.get_status_code()
+        if 200 <= status < 300:
+            return Reply(status, headers, body)
+        if status < 200 or status > 599:
+            return failure(502, f'Post "{self._url}": the service answered with status {status}')
+        if status in _REDIRECTS and any(name == b"location" for name, _ in headers):
+            return failure(502, f'Post "{self._url}": a redirect ({status}) is not followed')
+        return Reply(status, headers, body)
 
     # What the transport calls.
 
@@ -204,58 +228,43 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser, then see whether that was the end of something."""
-        if self.outcome is None and self._stream is None:
+        outgoing = self._outgoing
+        if outgoing is None and self._stream is None:
             self.abort()  # nobody asked
             return
-        self.heard = True
-        problem = self._feed(data)
-        if problem is not None:
-            self.fail(problem)
+        self._heard = True
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._problem = "the service switched protocols"
+        except httptools.HttpParserError as error:
+            self._keep = False
+            if self._reply is None:  # what follows a whole reply does no harm to that
+                self._problem = f"malformed reply: {error}"
+        self._head_size += len(data)
+        if self._problem is not None or self._head_size > self._limits.head_bytes:
+            self.fail(self._problem or _LONG_HEAD % self._limits.head_bytes)
         elif self._reply is not None:
             self._finish()
         elif self._stream is not None:
             self.deadline = self._stall_deadline()
-        elif self._may_stream and self._head_done and self._is_worth_a_stream():
-            self._start_stream()
+        elif self._head is not None and outgoing is not None and outgoing.may_stream:
+            self._stream_if_long(outgoing, self._head)
 
-    def _feed(self, data: bytes) -> str | None:
-        """Parse what arrived; return what is wrong with it. After a whole reply, nothing is, but nothing follows."""
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            return "the service switched protocols"
-        except httptools.HttpParserError as error:
-            self._keep = False
-            return f"malformed reply: {error}" if self._reply is None else None
-        self._head_size += len(data)
-        if self._head_size > self._limits.head_bytes or len(self._headers) > _MOST_HEADERS:
-            return f"the head of the reply is longer than {self._limits.head_bytes} bytes"
-        if self._body_size > self._limits.body_bytes:
-            return f"the reply is longer than {self._limits.body_bytes} bytes"
-        return None
-
-    def _is_worth_a_stream(self) -> bool:
-        """Whether the body is long or of unknown length; with a time limit for all of it, only event streams are."""
-        kind = length = b""
-        for name, value in self._headers:
-            if name == b"content-type":
-                kind = value
-            elif name == b"content-length":
-                length = value
-        if self._uploading or (self._is_whole_limited and not kind.startswith(EVENT_STREAM)):
-            return False
-        return not length or int(length) > LONG_BODY
-
-    def _start_stream(self) -> None:
-        length = next((int(value) for name, value in self._headers if name == b"content-length"), None)
+    def _stream_if_long(self, outgoing: Outgoing, head: Headers) -> None:
+        """Pass the body on if it is long or of unknown length; with a time limit for all of it, only event streams."""
+        named = dict(head)
+        is_held = outgoing.is_whole_limited and not named.get(b"content-type", b"").startswith(_EVENT_STREAM)
+        length = int(named[b"content-length"]) if b"content-length" in named else None
+        if self._uploading or is_held or (length is not None and length <= LONG_BODY):
+            return
         stream = Stream(self, length, self._pieces)
         reply = self._made_reply(stream)
         if reply.cause is not None:
-            self._settle(reply)
             self.abort()
-            return
-        self._stream = stream
-        self.deadline = self._stall_deadline()
+        else:
+            self._stream = stream
+            self.deadline = self._stall_deadline()
         self._settle(reply)
 
     def _stall_deadline(self) -> float:
@@ -264,10 +273,10 @@ class Connection(asyncio.Protocol):
     def _finish(self) -> None:
         """The reply is whole, and everything that was read with it has been looked at."""
         reply, stream = self._reply, self._stream
-        self._stream = None
+        self._stream, self.deadline = None, 0.0
         if self._keep and not self._uploading and self.is_open:
             self.is_used = True
-            self._on_free(self)
+            self._owner.free(self)
         else:
             self.abort()
         if stream is not None:
@@ -276,9 +285,25 @@ class Connection(asyncio.Protocol):
             self._settle(reply)
 
     def _settle(self, reply: Reply) -> None:
-        outcome, self.outcome = self.outcome, None
-        if outcome is not None:
-            outcome.set(reply)
+        """End the exchange with a reply."""
+        outgoing, self._outgoing = self._outgoing, None
+        if self._upload is not None:
+            self._end_upload()
+        if outgoing is not None:
+            outgoing.set(reply)
+
+    def _end_upload(self) -> None:
+        """Send no more: the body is over, or the reply did not wait for all of it."""
+        if self._upload is not None:
+            (task, source), self._upload = self._upload, None
+            task.cancel()
+            source.close()
+
+    def give_up(self) -> None:
+        """End the exchange, whose reply nobody wants any more, and the connection."""
+        self._outgoing = None
+        self._end_upload()
+        self.abort()
 
     def fail(self, reason: str, status: int = 500) -> None:
         """End the exchange with a failure, and the connection."""
@@ -286,31 +311,35 @@ class Connection(asyncio.Protocol):
         if stream is not None:
             stream.end(reason)
         self.abort()
-        self._settle(failure(status, f'Post "{self._url}": {reason}'))
+        outgoing, is_stale = self._outgoing, status == 500 and self.is_used and not self._heard
+        if is_stale and outgoing is not None and self._owner.unheard(outgoing):
+            self._outgoing = None
+        else:
+            self._settle(failure(status, f'Post "{self._url}": {reason}'))
 
     def abort(self) -> None:
         """Close the connection at once."""
         transport, self._transport = self._transport, None
         if transport is not None:
             transport.abort()
-            self._on_gone(self)
+            self._owner.gone(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         """The connection is gone; a body without a length ends with it."""
         if self._transport is not None:
             self._transport = None
-            self._on_gone(self)
+            self._owner.gone(self)
         self.resume_writing()
-        if error is None and self._head_done and self._ends_with_connection():
+        if error is None and self._head is not None and self._ends_with_connection():
             self._keep = False
             self._reply = self._reply or self._made_reply(b"".join(self._pieces))
             self._finish()
-        elif self.outcome is not None or self._stream is not None:
+        elif self._outgoing is not None or self._stream is not None:
             self.fail(f"the service closed the connection: {error or 'EOF'}")
 
     def _ends_with_connection(self) -> bool:
         """Whether nothing else says where the body ends."""
-        return not {name for name, _ in self._headers} & {b"content-length", b"transfer-encoding"}
+        return not {name for name, _ in self._head or ()} & {b"content-length", b"transfer-encoding"}
 
     def pause(self) -> None:
         """Stop reading."""

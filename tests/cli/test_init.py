@@ -12,7 +12,6 @@ import jsonschema
 import pytest
 import yaml
 
-from kservec.cli.main import COMMANDS
 from kservec.io.packaged import packaged_own_schema
 from kservec.project.reading import read_project
 from kservec.scaffold.choices import CI_SYSTEMS, MODES, TOOLS
@@ -54,7 +53,6 @@ def test_the_first_minutes(tmp_path: Path) -> None:
 
 
 @NEEDS_GIT
-@pytest.mark.skipif("check" not in COMMANDS, reason="this version has no check")
 def test_what_ci_says_of_the_first_change(tmp_path: Path) -> None:
     """The committed trees pass, a changed spec does not until it is built, and the change can be told."""
     kservec(tmp_path, "init", ".")

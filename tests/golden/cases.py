@@ -34,6 +34,7 @@ class Case(NamedTuple):
     name: str
     about: str = ""
     args: tuple[str, ...] = ()
+    project: str = "input"
 
     @property
     def folder(self) -> Path:
@@ -52,14 +53,14 @@ def cases() -> tuple[Case, ...]:
 
 
 def has_project(folder: Path) -> bool:
-    """Whether what a case compiles is a project."""
-    return (folder / "input" / PROJECT_FILE).is_file()
+    """Whether what a case compiles is a project: that of its input, or one that it names."""
+    return (folder / "input" / PROJECT_FILE).is_file() or (folder.is_dir() and not (folder / "input").is_dir())
 
 
 def read_case(folder: Path) -> Case:
     """A case as its `case.yaml` describes it."""
     described = yaml.safe_load((folder / "case.yaml").read_text())
-    return Case(folder.name, described["about"], tuple(described.get("args", ())))
+    return Case(folder.name, described["about"], tuple(described.get("args", ())), described.get("project", "input"))
 
 
 @cache

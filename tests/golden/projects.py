@@ -7,8 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
+
 from kservec.api import text_of
 from kservec.environments import Rendering, render, together
+from kservec.io.kustomize import HOW_TO
+from kservec.io.overlaying import NO_KUSTOMIZE
 from kservec.io.workspace import open_workspace
 from kservec.project.reading import PROJECT_FILE
 from kservec.report.text import text_report
@@ -38,7 +42,7 @@ def projects() -> tuple[Case, ...]:
 @cache
 def rendered(case: Case) -> Made:
     """Render all environments of a project in this process; every test looks at the same result."""
-    with contextlib.chdir(case.folder / "input"):
+    with contextlib.chdir(case.folder / case.project):
         workspace, file, found = open_workspace(Path(PROJECT_FILE), MAX_BYTES)
         if workspace is None:
             return Made(found, {file.name: text_of(file)})
@@ -46,7 +50,15 @@ def rendered(case: Case) -> Made:
     texts = {file.name: text_of(file)}
     for rendering in made:
         texts.update(rendering.texts)
-    return Made(tuple(dict.fromkeys((*found, *(d for r in made for d in r.diagnostics)))), texts, made)
+    found = tuple(dict.fromkeys((*found, *(d for r in made for d in r.diagnostics))))
+    skip_without_kustomize(found)
+    return Made(found, texts, made)
+
+
+def skip_without_kustomize(found: tuple[Diagnostic, ...]) -> None:
+    """Skip a case that needs kustomize where there is none."""
+    if any(diagnostic.code is NO_KUSTOMIZE for diagnostic in found):
+        pytest.skip(f"NOT TESTED: overlays need kustomize, and there is none here; {HOW_TO}")
 
 
 def result(case: Case) -> dict[str, bytes]:

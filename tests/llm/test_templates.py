@@ -86,3 +86,17 @@ def test_a_block_over_several_texts() -> None:
 def test_keys_are_templates_too() -> None:
     """The names of a map's entries are part of the text."""
     assert filled({"labels": {"{{ .Name }}": "a"}}, DATA).value == {"labels": {"llama": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("items", "kept"),
+    [
+        (["a", "{{ if false }}b{{ end }}", "c"], ["a", "c"]),
+        (["--x=1", "{{ if false }}b{{ end }}"], ["--x=1"]),
+        (["--x", "{{ if false }}b{{ end }}", "c"], ["--x", "", "c"]),
+        (["a", ""], ["a", ""]),
+    ],
+)
+def test_items_of_which_nothing_is_left(items: list[str], kept: list[str]) -> None:
+    """They are left out, unless they were empty before or may be the value of a flag."""
+    assert filled({"args": items}, DATA).value == {"args": kept}

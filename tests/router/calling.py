@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from time import monotonic
 from typing import Any
 
 from kservec_router.client import Client, ClientLimits
@@ -19,6 +20,11 @@ LIMITS = ClientLimits(connect_attempts=1, wire=WireLimits(body_bytes=1 << 20, st
 Caller = Callable[..., Awaitable[Reply]]
 
 
+def outgoing_to(url: str, lines: bytes = b"", body: Any = b"") -> Outgoing:
+    """A request to a service, made now."""
+    return Outgoing(parse_target(url), lines, body, monotonic())
+
+
 @asynccontextmanager
 async def calling(
     script: Script, limits: ClientLimits = LIMITS
@@ -28,8 +34,12 @@ async def calling(
         client = Client(limits)
         client.allow([Origin("127.0.0.1", peer.port, False)])
 
-        async def call(body: Any = b"{}", seconds: float = 0, may_stream: bool = False, **more: Any) -> Reply:
-            return await client.send(Outgoing(parse_target(peer.url), b"x-a: b\r\n", body, seconds, may_stream, **more))
+        async def call(body: Any = b"{}", seconds: float = 0, **more: bool) -> Reply:
+            outgoing = outgoing_to(peer.url, b"x-a: b\r\n", body)
+            outgoing.deadline = outgoing.begin + seconds if seconds else 0.0
+            vars(outgoing).update(more)
+            client.send(outgoing)
+            return await outgoing
 
         try:
             yield peer, call

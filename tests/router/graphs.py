@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kservec_router.app import RouterApp, build_app
 from kservec_router.documents import read_graph
-from kservec_router.messages import Outgoing, Reply, failure
+from kservec_router.messages import Call, Outgoing, Reply, failure
 from kservec_router.plan import Plan, compile_plan
 from kservec_router.policies import Policies, parse_policies
 from kservec_router.settings import Settings
@@ -60,25 +60,34 @@ class Services:
     seen: dict[str, list[Outgoing]] = field(default_factory=dict)
     given_up: list[str] = field(default_factory=list)
 
-    async def __call__(self, outgoing: Outgoing) -> Reply:
-        """Answer a call; the n-th call of a service gets its n-th reply, and the last one from then on."""
+    def __call__(self, outgoing: Outgoing) -> None:
+        """Begin a call; the n-th call of a service gets its n-th reply, and the last one from then on."""
         name = outgoing.target.origin.host
         calls = self.seen.setdefault(name, [])
         calls.append(outgoing)
         replies = self.replies[name]
         given = replies[min(len(calls), len(replies)) - 1] if isinstance(replies, list) else replies
-        try:
-            await asyncio.sleep(given.get("seconds", 0))
-        except asyncio.CancelledError:
+        if "mistake" in given:
+            raise RuntimeError(given["mistake"])
+        timer = asyncio.get_running_loop().call_later(given.get("seconds", 0), _answer, outgoing, given)
+
+        def give_up() -> None:
+            timer.cancel()
             self.given_up.append(name)
-            raise
-        if "crash" in given:
-            raise RuntimeError(given["crash"])
-        return reply_of(given)
+
+        outgoing.on_cancel = give_up
 
     def bodies(self, name: str) -> list[bytes]:
         """The bodies that a service got."""
         return [outgoing.body for outgoing in self.seen.get(name, []) if isinstance(outgoing.body, bytes)]
+
+
+def _answer(outgoing: Outgoing, given: Mapping[str, Any]) -> None:
+    outgoing.on_cancel = None  # it holds the timer, which holds the call
+    if "crash" in given:
+        outgoing.fail(RuntimeError(given["crash"]))
+    else:
+        outgoing.set(reply_of(given))
 
 
 @dataclass
@@ -98,9 +107,7 @@ class Answer:
         return json.loads(self.body)
 
 
-def app_for(
-    plan: Plan, call: Callable[[Outgoing], Awaitable[Reply]], recorder: Recorder | None = None, **settings: Any
-) -> RouterApp:
+def app_for(plan: Plan, call: Call, recorder: Recorder | None = None, **settings: Any) -> RouterApp:
     """An application whose chance is always the same, and which writes no access log unless it is set to."""
     chosen = Settings(**{"access_log": False, **settings})
     return build_app(plan, call, chosen, recorder=recorder, chance=random.Random(7))  # noqa: S311 - it chooses routes

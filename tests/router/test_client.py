@@ -7,10 +7,9 @@ import asyncio
 import pytest
 
 from kservec_router.client import Client, ClientLimits
-from kservec_router.messages import Origin, Outgoing, Reply
-from kservec_router.targets import parse_target
+from kservec_router.messages import Origin, Reply
 
-from .calling import LIMITS, calling
+from .calling import LIMITS, calling, outgoing_to
 from .peers import OK, Act, always, free_port, serving, within
 
 POISON = b'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"poison":1}'
@@ -177,7 +176,8 @@ def test_nobody_listening_is_tried_again_for_a_moment() -> None:
     async def run() -> Reply:
         client = Client(ClientLimits(connect_attempts=3, backoff_seconds=0.1))
         client.allow([Origin("127.0.0.1", port, False)])
-        call = asyncio.create_task(client.send(Outgoing(parse_target(f"http://127.0.0.1:{port}"), b"", b"", 0, False)))
+        call = outgoing_to(f"http://127.0.0.1:{port}")
+        client.send(call)
         await asyncio.sleep(0.05)
         async with serving(always(OK), port):
             reply = await call
@@ -193,7 +193,9 @@ def test_a_host_that_is_not_in_the_graph_is_not_called() -> None:
     async def run() -> Reply:
         async with serving(always(OK)) as peer:
             client = Client(LIMITS)
-            return await client.send(Outgoing(parse_target(peer.url), b"", b"", 0, False))
+            call = outgoing_to(peer.url)
+            client.send(call)
+            return await call
 
     reply = asyncio.run(run())
     assert (reply.status, reply.cause and "not in the graph" in reply.cause) == (500, True)
@@ -289,12 +291,12 @@ def test_a_host_that_leaves_the_graph_loses_its_connections() -> None:
     async def run() -> tuple[int, Reply]:
         async with serving(always(0.05, OK)) as peer:
             client = Client(LIMITS)
-            origin, target = Origin("127.0.0.1", peer.port, False), parse_target(peer.url)
-            client.allow([origin])
-            task = asyncio.ensure_future(client.send(Outgoing(target, b"", b"", 0, False)))
+            client.allow([Origin("127.0.0.1", peer.port, False)])
+            call = outgoing_to(peer.url)
+            client.send(call)
             await asyncio.sleep(0.02)
             client.allow([])
-            reply = await task
+            reply = await call
             await asyncio.sleep(0.02)
             client.close()
             return len(client.open_connections()), reply

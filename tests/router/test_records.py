@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import os
 
+import pytest
+
+from kservec_router.drive import Outcome
+from kservec_router.journal import Journal
 from kservec_router.meters import Meters
 from kservec_router.tracing import Span
 
@@ -67,3 +73,56 @@ def test_requests_are_written_down_without_bodies_and_credentials() -> None:
     assert (line["method"], line["path"], line["status"], line["received"]) == ("POST", '/a"b', 500, 20)
     assert (line["cause"], len(line["trace"])) == ("connection refused", 32)
     assert b"hunter" not in b"".join(written)
+
+
+def test_requests_are_served_when_nobody_reads_the_journal() -> None:
+    """A standard error that is closed, or a pipe whose reader has gone, costs the lines and nothing else."""
+    reader, writer = os.pipe()
+    kept = os.dup(2)
+    try:
+        os.close(reader)
+        os.dup2(writer, 2)
+        Journal().say("info", "to a broken pipe")
+        os.close(2)
+        Journal().say("info", "to nothing")
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(writer)
+
+
+KINDS = {
+    "Sequence": ({"root": node("Sequence", step("a"), step("b", data="$response"))}, ""),
+    "Ensemble": (
+        {"root": node("Ensemble", step("a"), step("b"), {"nodeName": "x"}), "x": node("Sequence", step("a"))},
+        "",
+    ),
+    "hedged": ({"root": node("Sequence", step("a"))}, "root/0=hedge:0.001"),
+    "Hard": ({"root": node("Ensemble", step("b"), step("c", dependency="Hard"))}, ""),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_request_leaves_no_circles(kind: str) -> None:
+    """What it was made of is free when it is over, replies and all; the collector, which seldom runs, is not needed."""
+    nodes, policy = KINDS[kind]
+    replies = {
+        "a": {"json": {}, "seconds": 0.005},
+        "b": {"json": {}, "seconds": 0.01},
+        "c": {"status": 404, "json": {}},
+    }
+    services = Services(replies)
+    app = app_for(plan_of(nodes, *filter(None, [policy])), services)
+
+    async def run() -> int:
+        await ask(app)
+        services.seen.clear()
+        await asyncio.sleep(0.02)
+        return sum(isinstance(one, Outcome) for one in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert asyncio.run(run()) == 0
+    finally:
+        gc.enable()

@@ -84,9 +84,10 @@ def test_the_branches_of_an_ensemble_run_side_by_side() -> None:
     assert answer.json() == {"0": {}, "1": {}, "2": {}}
 
 
-def test_a_mistake_in_one_request_is_that_requests_500() -> None:
-    """An exception within a request is answered with 500, and the next request is served."""
-    services = Services({"a": [{"crash": "oh"}, {"json": {"ok": 1}}]})
+@pytest.mark.parametrize("when", ["mistake", "crash"])
+def test_a_mistake_in_one_request_is_that_requests_500(when: str) -> None:
+    """An exception as a call begins, or later, is answered with 500, and the next request is served."""
+    services = Services({"a": [{when: "oh"}, {"json": {"ok": 1}}]})
     app = app_for(plan_of({"root": node("Sequence", step("a"))}), services)
 
     async def twice() -> tuple[Answer, Answer]:

@@ -16,6 +16,9 @@ from kservec.core.spelling import closest
 COMMANDS = {
     "init": "Lay down a repository that builds.",
     "build": "Compile and write plain Kubernetes YAML.",
+    "check": "Say whether the rendered tree is what a build would write.",
+    "diff": "Show what changes against a commit, and which pods restart.",
+    "affected": "List the environments and services that changed files concern.",
     "lint": "Report what is wrong, and write nothing.",
     "explain": "Say where a value comes from, and why a service got its runtime.",
     "urls": "List where services are reached, and how they are asked.",

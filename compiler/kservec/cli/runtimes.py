@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kservec._version import KSERVE_PROFILE
 from kservec.api import catalog_of
 from kservec.cli.options import findings_options, target_options
 from kservec.cli.streams import write
 from kservec.core.catalog import by_priority
 from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
 from kservec.core.spelling import closest
+from kservec.io.packaged import packaged_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,22 +26,32 @@ if TYPE_CHECKING:
 
 HEADER = ("FORMAT", "PRIORITY", "RUNTIME", "NAMESPACE", "PROTOCOLS", "AUTO", "IMAGE")
 FAILED = 1
+EXPORT = "export"
 
 
 @click.command()
-@click.argument("format_name", metavar="[FORMAT]", required=False)
+@click.argument("words", metavar="[FORMAT | export NAME]", nargs=-1)
 @target_options
 @findings_options(notes=False)
-def runtimes(*, format_name: str | None, target: Target, findings: Findings) -> int:
+def runtimes(*, words: tuple[str, ...], target: Target, findings: Findings) -> int:
     """List runtimes by the model formats they serve, first choice first.
 
     Of the runtimes that list the format (and version) the first that speaks the protocol and has AUTO is taken. Those
     of the service's namespace come before those of the cluster.
 
+    `export` prints the file of a built-in runtime or preset instead, to be kept among the sources and patched there:
+    what the input describes stands for what is built in.
+
     \b
       kservec runtimes
       kservec runtimes sklearn --platform platform/
+      kservec runtimes export kserve-vllmserver > services/kserve-vllmserver.yaml
     """  # noqa: D301
+    if words[:1] == (EXPORT,):
+        return export(words[1:])
+    if len(words) > 1:
+        raise click.UsageError("name one format", click.get_current_context())
+    format_name = words[0] if words else None
     catalog, compilation = catalog_of(target)
     findings.show(compilation.diagnostics, compilation.sources)
     if not compilation.ok:
@@ -49,6 +62,23 @@ def runtimes(*, format_name: str | None, target: Target, findings: Findings) -> 
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"no runtime serves {format_name}{hint}", click.get_current_context())
     write("".join(f"{line}\n" for line in table([HEADER, *rows])))
+    return 0
+
+
+def export(names: tuple[str, ...]) -> int:
+    """Print the file of a built-in runtime or preset.
+
+    Raises:
+        click.UsageError: there is none of this name, or not one name is given.
+    """
+    ctx = click.get_current_context()
+    if len(names) != 1:
+        raise click.UsageError("name one runtime to export", ctx)
+    files = {Path(path).stem: content for path, content in packaged_catalog(KSERVE_PROFILE)}
+    if names[0] not in files:
+        near = closest(names[0], files)
+        raise click.UsageError(f"no runtime {names[0]} is built in" + (f"; did you mean {near}?" if near else ""), ctx)
+    write(files[names[0]].decode())
     return 0
 
 

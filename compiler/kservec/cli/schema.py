@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 OWN = {"cluster": "kservec.dev/v1alpha1/Cluster", "project": "kservec.dev/v1alpha1/Project"}
 """Our own documents: the words for them, and their full names."""
+KUSTOMIZE = "kustomize"
 
 
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str | CompletionItem]:
@@ -25,7 +26,7 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
     del ctx, parameter
     names = packaged_schemas().names()
     kinds = sorted({name.rpartition("/")[2] for name in names})
-    return [name for name in (*OWN, *kinds, *names) if name.startswith(incomplete)]
+    return [name for name in (*OWN, *kinds, KUSTOMIZE, *names) if name.startswith(incomplete)]
 
 
 @click.command()
@@ -34,13 +35,20 @@ def schema(kind: str | None) -> int:
     """Print the JSON Schema of KIND, for editors and other checks; without KIND list what there is.
 
     KIND is a kind, or group/version/Kind where several versions have it; project and cluster are documents of
-    kservec's own.
+    kservec's own. `kustomize` is the OpenAPI document by which kustomize merges the lists of KServe's kinds; builds of
+    kservec use it anyway.
 
     \b
       kservec schema project > .schemas/project.json
       kservec schema InferenceService > .schemas/inferenceservice.json
+      kservec schema kustomize > overlays/prod/kserve.openapi.json
     """  # noqa: D301
     schemas = packaged_schemas()
+    if kind == KUSTOMIZE:
+        from kservec.overlays.openapi import openapi_text  # noqa: PLC0415 - seldom asked for
+
+        write(openapi_text(schemas))
+        return 0
     if kind is None:
         write("".join(f"{name}\n" for name in (*OWN.values(), *schemas.names())))
         return 0

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.gitops.index import read_index
-from kservec.gitops.layout import INDEX
+from kservec.gitops.layout import INDEX, KUSTOMIZATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from kservec.core.text.document import Document
 
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
@@ -43,12 +45,27 @@ NOT_FOLLOWED = Code(
 )
 
 
+KUSTOMIZATION_PASSED = Code(
+    "input/kustomization",
+    Severity.NOTE,
+    "a kustomization among the files of a folder",
+    "Files of a folder are compiled as they are, and a kustomization in it is not run. To have it run, name the folder "
+    "as the `overlay` of an environment in kservec.yaml.",
+)
+KUSTOMIZATIONS = (KUSTOMIZATION, "kustomization.yml")
+
+
 class File(NamedTuple):
-    """A file of the input: its name as diagnostics show it, and its content; or why it has none, as a finding."""
+    """A file of the input: its name as diagnostics show it, and its content; or why it has none, as a finding.
+
+    `documents` are those to compile where they are not the ones of the content: what an overlay made of its files, and
+    with a finding none.
+    """
 
     name: str
     content: bytes
     finding: Diagnostic | None = None
+    documents: tuple[Document, ...] | None = None
 
     @property
     def has_to_be_read(self) -> bool:
@@ -120,6 +137,9 @@ def read_entry(path: Path | Diagnostic, max_bytes: int) -> File:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return File(name, b"", Diagnostic(code=NOT_A_FILE, message=f"{name} is no file", span=Span(name)))
+        if path.name in KUSTOMIZATIONS:
+            message = f"{name} is not run: the files beside it are compiled as they are"
+            return File(name, b"", Diagnostic(code=KUSTOMIZATION_PASSED, message=message, span=Span(name)))
         return File(name, read_file(path, max_bytes))
     except OSError as error:
         return File(name, b"", unreadable(error, path))

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.text.source import Limits
 from kservec.io.reading import File, read_file, read_files, shown_name
 from kservec.project.reading import PROJECT_FILE, read_project
 
@@ -71,11 +72,18 @@ def open_workspace(path: Path, max_bytes: int) -> Opened:
 def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
     """The files that an environment compiles. The project's own file and rendered trees are none of them.
 
+    With an overlay they are those that it reaches, with what it makes of them and what is wrong with it.
+
     Raises:
         OSError: a path does not exist or cannot be read.
     """
     files = read_files(workspace.below(settings.sources), max_bytes)
-    return tuple(file for file in files if file.name != workspace.file.name)
+    sources = tuple(file for file in files if file.name != workspace.file.name)
+    if not settings.overlay:
+        return sources
+    from kservec.io.overlaying import overlaid  # noqa: PLC0415 - loads what starts programs
+
+    return overlaid(workspace, settings, sources, Limits(max_bytes=max_bytes))
 
 
 def include_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import ceil
 from operator import is_
@@ -69,7 +69,7 @@ def filled(value: Json, data: Struct, plain: frozenset[int] = frozenset()) -> Fi
     """A value with all its templates executed; the value itself if it has none.
 
     An argument is often a template that gives nothing under some condition. KServe keeps it as an empty one, which
-    some programs stop at; here items of lists that become empty are left out.
+    some programs stop at; here items of lists that become empty are left out, but for values of flags.
 
     Args:
         value: the value.
@@ -124,7 +124,7 @@ class _Filling(NamedTuple):
         items = [item if id(item) in plain else self.value(item, (*at, i)) for i, item in enumerate(value)]
         if all(map(is_, items, value)):
             return value
-        kept = tuple(i for i, item in enumerate(items) if item != "" or value[i] == "")
+        kept = tuple(i for i, item in enumerate(items) if item != "" or value[i] == "" or is_awaited(items[:i]))
         if len(kept) == len(items):
             return items
         self.left_out[at] = kept
@@ -157,6 +157,12 @@ class _Filling(NamedTuple):
         except TemplateError as error:
             raise TemplateError(explained(text, error), error.offset, at, unsupported=error.unsupported) from None
         return made
+
+
+def is_awaited(before: Sequence[Json]) -> bool:
+    """Whether an item may be the value of the flag that stands before it."""
+    last = before[-1] if before else ""
+    return isinstance(last, str) and last.startswith("-") and "=" not in last
 
 
 def explained(text: str, error: TemplateError) -> str:

@@ -56,6 +56,19 @@ def setting_span(document: Document, path: Path, keys: Sequence[str], *, at_key:
     return span_at(document, path, start)
 
 
+def block_at(document: Document, path: Path, text: str) -> tuple[int, int] | None:
+    """How many lines stand before the block of `text` at `path`, and how far it is indented; None if it is no block."""
+    start = document.scalar(path)
+    header = _match_block(document.text.text, start) if document.text is not None and start is not None else None
+    if header is None or document.text is None:
+        return None
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    for found in _find_lines(document.text.text, header.end()):
+        if found[1].strip():
+            return document.text.place(header.end())[0] - 1, len(found[1]) - len(first)
+    return None
+
+
 def _text_at(document: Document, path: Path) -> str:
     value = document.value
     for step in path:

@@ -1,0 +1,112 @@
+"""kservec diff: what changes against a commit, by object and field, and what that does to pods and traffic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from kservec.cli.environments import all_findings, all_sources, rendered
+from kservec.cli.findings import Findings
+from kservec.cli.options import few_collections
+from kservec.cli.revisions import base_for, chosen, git_errors
+from kservec.cli.streams import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kservec.cli.environments import Selection
+    from kservec.committed import Base
+    from kservec.compare.report import Comparison, Report
+    from kservec.environments import Rendering
+
+TEXT, JSON, MARKDOWN = FORMATS = ("text", "json", "markdown")
+FAILED, DIFFERENT = 1, 3
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, metavar="[REF] [ENV]...")
+@click.option("--exact", is_flag=True, help="Compare with REF itself, not with where HEAD left its history.")
+@click.option(
+    "--format",
+    "layout",
+    type=click.Choice(FORMATS),
+    default=TEXT,
+    show_default=True,
+    help="Markdown is for a comment on a pull request.",
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 3 if anything is different.")
+@click.option("--notes/--no-notes", default=False, show_default=True, help="Show notes about the input, too.")
+def diff(arguments: tuple[str, ...], *, exact: bool, layout: str, exit_code: bool, notes: bool) -> int:  # fmt: skip
+    """Show what changes against the commit REF, by object and field; which pods restart, and which traffic moves.
+
+    The tree that was committed where HEAD left the history of REF is compared with what a build makes now, uncommitted
+    files and all. Without REF it is the tree of HEAD: what the next commit changes. ENV are names of environments, all
+    of them if there are none. Where no tree was committed, one is built of the sources of that commit.
+
+    \b
+      kservec diff
+      kservec diff main prod
+      kservec diff origin/main --format markdown > comment.md
+    """  # noqa: D301
+    selection, ref = chosen(arguments)
+    findings = Findings(layout=TEXT, notes=notes)
+    if selection.workspace is None:
+        findings.show(selection.diagnostics, selection.sources)
+        return FAILED
+    base = base_for(selection.workspace, ref, exact=exact)
+    renderings = rendered(selection)
+    found, sources = all_findings(selection, renderings), all_sources(selection, renderings)
+    if not all(rendering.ok for rendering in renderings):
+        findings.show(found, sources)
+        return FAILED
+    findings.show((*found, *base.diagnostics), sources)
+    report = reported(selection, base, renderings, every=len(arguments) == 0 or arguments == (ref,))
+    if report is None:
+        return FAILED
+    write(text_of(report, layout))
+    return DIFFERENT if exit_code and report.differs else 0
+
+
+def reported(selection: Selection, base: Base, renderings: Sequence[Rendering], *, every: bool) -> Report | None:
+    """The comparison of environments, with those that there are no more if all are meant; None if that failed.
+
+    Raises:
+        click.UsageError: git or the file system refuses something.
+    """
+    from kservec.compare.report import Report  # noqa: PLC0415 - only this command compares
+    from kservec.core.diagnostics import Reject  # noqa: PLC0415 - as above
+
+    try:
+        with git_errors(), few_collections():
+            comparisons = compared_all(selection, base, renderings, every=every)
+    except Reject as reject:
+        Findings(layout=TEXT, notes=False).show(reject.diagnostics, {})
+        return None
+    except OSError as error:
+        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
+    return Report(base.shown, base.short, tuple(comparisons))
+
+
+def compared_all(selection: Selection, base: Base, renderings: Sequence[Rendering], *, every: bool) -> list[Comparison]:
+    """The comparison of each environment.
+
+    Raises:
+        GitError, Reject, OSError: as `comparison_of`.
+    """
+    from kservec.comparisons import comparison_of, removed  # noqa: PLC0415 - only this command compares
+
+    assert selection.workspace is not None
+    comparisons = [comparison_of(base, selection.workspace, rendering) for rendering in renderings]
+    known = selection.workspace.environments
+    gone = [removed(base, old) for name, old in base.environments.items() if every and name not in known]
+    return [*comparisons, *(comparison for comparison in gone if comparison is not None)]
+
+
+def text_of(report: Report, layout: str) -> str:
+    """A comparison in a format."""
+    from kservec.compare.json_report import json_report  # noqa: PLC0415 - only this command compares
+    from kservec.compare.markdown_report import markdown_report  # noqa: PLC0415 - as above
+    from kservec.compare.text_report import text_report  # noqa: PLC0415 - as above
+
+    return {TEXT: text_report, JSON: json_report, MARKDOWN: markdown_report}[layout](report)

@@ -1,0 +1,1 @@
+"""Tests of comparing what is committed with what a build makes."""

@@ -1,0 +1,1 @@
+"""Overlays by kustomize."""
