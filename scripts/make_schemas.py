@@ -33,6 +33,8 @@ CORE_FILE = "core_types.json"
 KINDS = Path(__file__).resolve().parent / "kinds"
 READ_GROUP = "serving.kserve.io"
 READ_BUILTIN = frozenset({"Namespace", "Secret"})
+OWN = "kservec.dev_"
+"""How the schemas of our own documents begin, which `make_docs.py` makes from their models."""
 NEITHER = frozenset({"LimitRange", "ResourceQuota", "StatefulSet"})
 
 SMALLEST_SHARED = 60
@@ -357,7 +359,7 @@ def main(arguments: list[str]) -> int:
     target = Path(arguments[1]) if len(arguments) > 1 else Path(__file__).resolve().parent.parent / "schemas"
     made = make(Path(arguments[0]))
     for stale in sorted(target.glob("*/*.json")):
-        if stale.relative_to(target).as_posix() not in made:
+        if stale.relative_to(target).as_posix() not in made and not stale.name.startswith(OWN):
             stale.unlink()
     for name, content in sorted(made.items()):
         path = target / name

@@ -162,7 +162,8 @@ def test_the_shipped_schemas_are_what_the_script_makes() -> None:
         patch.setitem(__import__("sys").modules, "make_schemas", script)
         spec.loader.exec_module(script)
         made = script.make(source)
-    shipped = {path.relative_to(SHIPPED).as_posix(): path.read_bytes() for path in SHIPPED.rglob("*.json")}
+    files = [path for path in SHIPPED.rglob("*.json") if not path.name.startswith(script.OWN)]
+    shipped = {path.relative_to(SHIPPED).as_posix(): path.read_bytes() for path in files}
     assert sorted(made) == sorted(shipped)
     assert [name for name in sorted(made) if made[name] != shipped[name]] == []
 

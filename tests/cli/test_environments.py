@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,3 +121,24 @@ def test_a_path_of_the_project_that_is_not_there(repo: Path) -> None:
     (repo / "kservec.yaml").write_text(PROJECT.replace("[services]", "[servces]"))
     ran = kservec(repo, "build")
     assert (ran.status, "servces" in ran.err) == (2, True)
+
+
+def test_shells_complete_the_names_of_environments(repo: Path) -> None:
+    """Beside files; a project that cannot be used has none to offer."""
+    asked = {"_KSERVEC_COMPLETE": "bash_complete", "COMP_WORDS": "kservec build pr", "COMP_CWORD": "2"}
+    assert kservec(repo / "services", **asked).out.splitlines() == ["plain,prod", "file,pr"]
+    (repo / "kservec.yaml").write_text("kind: [")
+    assert kservec(repo, **asked).out.splitlines() == ["file,pr"]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_the_first_build_tells_what_git_should_know(repo: Path) -> None:
+    """In a repository whose attributes do not cover the tree, once, and with the line to add."""
+    command = [str(shutil.which("git")), "init", "-q"]
+    subprocess.run(command, cwd=repo, check=True)  # noqa: S603 - git
+    hint = "hint: git may convert line ends"
+    ran = kservec(repo, "build", "dev")
+    assert (ran.status, ran.err.count(hint), "rendered/** -text linguist-generated" in ran.err) == (0, 1, True)
+    assert hint not in kservec(repo, "build", "dev").err
+    (repo / ".gitattributes").write_text("rendered/** -text linguist-generated\n")
+    assert hint not in kservec(repo, "build").err

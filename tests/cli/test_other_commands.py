@@ -73,6 +73,13 @@ def test_schemas(work: Path) -> None:
     assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
+@pytest.mark.parametrize("name", ["project", "Project", "kservec.dev/v1alpha1/Project", "cluster"])
+def test_the_schemas_of_our_own_documents(work: Path, name: str) -> None:
+    """By their word, kind or full name."""
+    schema = json.loads(kservec(work, "schema", name).out)
+    assert schema["title"] == f"{name.rpartition('/')[2].capitalize()} kservec.dev/v1alpha1"
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(work: Path, shell: str) -> None:
     """Each shell gets a script that the shell itself can read."""

@@ -10,6 +10,8 @@ import pytest
 from kservec.core.diagnostics import Diagnostic, Severity, Span
 from kservec.report.github import SHOWN, github_report
 from kservec.report.json import json_report
+from kservec.report.junit import junit_report
+from kservec.report.sarif import sarif_report
 from kservec.report.text import cells, summary, text_report
 
 from .findings import ERROR, FINDINGS, NOTE, SOURCES, WARNING
@@ -20,6 +22,8 @@ MADE = {
     "findings.coloured.txt": lambda: text_report(FINDINGS[:1], SOURCES, colour=True),
     "findings.json": lambda: json_report(FINDINGS),
     "findings.github.txt": lambda: github_report(FINDINGS),
+    "findings.junit.xml": lambda: junit_report(FINDINGS, SOURCES | {"fine.yaml": ""}),
+    "findings.sarif": lambda: json.dumps(json.loads(sarif_report(FINDINGS)), indent=1) + "\n",
 }
 
 
@@ -91,3 +95,13 @@ def test_annotations_beyond_what_github_shows_are_counted() -> None:
         assert lines[0].endswith("::number 0")
     assert lines[-1] == "::warning::2,491 more warnings; run kservec lint to see all of them"
     assert Severity.WARNING is WARNING.severity
+
+
+def test_the_first_of_each_code_is_shown_before_those_that_repeat() -> None:
+    """A code that is found often hides no other one."""
+    many = [Diagnostic(code=ERROR, message=f"number {i}", span=None) for i in range(50)]
+    other = Diagnostic(code=ERROR._replace(slug="storage/unknown-scheme"), message="the other", span=None)
+    lines = github_report([*many, other]).splitlines()
+    assert lines[0].endswith("::number 0")
+    assert lines[1].endswith("::the other")
+    assert lines[-1] == "::error::42 more errors; run kservec lint to see all of them"

@@ -13,6 +13,7 @@ from kservec.cli.options import compiled, findings_options, paths_argument, revi
 from kservec.cli.streams import write
 from kservec.core.records import record
 from kservec.gitops.layout import INDEX, planned_file, planned_tree
+from kservec.project.reading import PROJECT_FILE
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
@@ -149,9 +150,22 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
     if obstacles:
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
+    first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
     lines = [outcome_of(put(planned, folder, force=wanted.force), folder) for planned, folder in trees]
-    findings.show(found, sources, outcome="\n".join(lines))
+    findings.show(found, sources, outcome="\n".join([*lines, *attributes_hint(first)]))
     return 0
+
+
+def attributes_hint(renderings: Sequence[Rendering]) -> list[str]:
+    """What git should know about trees that were just written for the first time, unless it does already."""
+    if not renderings:
+        return []
+    from kservec.io.repository import converts_lines  # noqa: PLC0415 - asks git, and a tree is new only once
+
+    converted = (r for r in renderings if converts_lines(r.output / INDEX))
+    folders = dict.fromkeys(r.settings.output.split("/")[0] for r in converted)
+    where = f"put this into .gitattributes beside {PROJECT_FILE}"
+    return [f"hint: git may convert line ends; {where}: {f}/** -text linguist-generated" for f in folders]
 
 
 def tree_of(selection: Selection, rendering: Rendering, wanted: Wanted) -> Mapping[str, bytes]:

@@ -100,6 +100,18 @@ def find(arguments: Sequence[str]) -> Path | None:
     return find_project(Path())
 
 
+def environment_names() -> tuple[str, ...]:
+    """The environments of the project around, for shells that complete; none where it cannot be used."""
+    from kservec.io.workspace import find_project, open_workspace  # noqa: PLC0415 - as above
+
+    try:
+        path = find_project(Path())
+        workspace = None if path is None else open_workspace(path, LARGEST_FILE).workspace
+    except OSError:
+        return ()
+    return () if workspace is None else tuple(workspace.environments)
+
+
 def is_plain_path(argument: str) -> bool:
     """Whether an argument cannot be the name of an environment."""
     return argument == "-" or "/" in argument or "." in argument

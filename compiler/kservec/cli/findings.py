@@ -1,17 +1,17 @@
-"""How findings are shown: as text for people, as JSON, as annotations."""
+"""How findings are shown: as text for people, as JSON, as annotations and reports of CI systems."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kservec.cli.streams import ReaderGoneError, is_terminal, write
 from kservec.core.diagnostics import Severity
 from kservec.core.records import record
-from kservec.report.github import github_report
-from kservec.report.json import json_report
 from kservec.report.text import summary, text_report
 from kservec.report.words import plural
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Diagnostic
 
-TEXT, JSON, GITHUB = FORMATS = ("text", "json", "github")
-MACHINE_READABLE = {JSON: json_report, GITHUB: github_report}
+TEXT, JSON, GITHUB, SARIF, JUNIT = FORMATS = ("text", "json", "github", "sarif", "junit")
+PLACED = (GITHUB, SARIF)
+"""What names files from the top of the repository, since it is read there."""
 
 
 @record
@@ -48,9 +49,9 @@ class Findings:
             alone: nothing else is written; what is for machines then goes to standard output.
         """
         shown = [d for d in found if self.notes or self.layout == JSON or d.code.severity is not Severity.NOTE]
-        if self.layout in MACHINE_READABLE:
+        if not self.is_text:
             with contextlib.suppress(ReaderGoneError):  # the exit status still tells how it went
-                write(MACHINE_READABLE[self.layout](shown), err=not alone)
+                write(machine_readable(self.layout, shown, sources), err=not alone)
             return
         colour = is_terminal(sys.stderr) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         write(text_report(shown, sources, colour=colour), err=True)
@@ -58,3 +59,20 @@ class Findings:
         parts = [summary(shown), f"{plural(hidden, 'note')} (--notes shows them)" if hidden else "", outcome]
         if line := "; ".join(part for part in parts if part):
             write(f"{line}\n", err=True)
+
+
+def machine_readable(layout: str, found: Sequence[Diagnostic], sources: Mapping[str, str]) -> str:
+    """Findings in a form for programs; each is loaded when it is asked for."""
+    if layout in PLACED:
+        from kservec.io.repository import repository_top  # noqa: PLC0415 - only these name files from there
+        from kservec.report.places import from_top  # noqa: PLC0415 - as above
+
+        folder = Path.cwd()
+        found = from_top(found, repository_top(folder).as_posix(), folder.as_posix())
+    if layout == JUNIT:
+        from kservec.report.junit import junit_report  # noqa: PLC0415 - seldom needed
+
+        return junit_report(found, sources)
+    module = importlib.import_module(f"kservec.report.{layout}")
+    report: str = getattr(module, f"{layout}_report")(found)
+    return report

@@ -14,6 +14,7 @@ from kservec.cli.streams import ReaderGoneError, complain, discard_rest
 from kservec.core.spelling import closest
 
 COMMANDS = {
+    "init": "Lay down a repository that builds.",
     "build": "Compile and write plain Kubernetes YAML.",
     "check": "Say whether the rendered tree is what a build would write.",
     "diff": "Show what changes against a commit, and which pods restart.",

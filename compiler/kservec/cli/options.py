@@ -22,6 +22,8 @@ from kservec.io.reading import read_files, read_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from click.shell_completion import CompletionItem
+
     from kservec.io.reading import File
 
 LARGEST_FILE = Limits().max_bytes
@@ -32,8 +34,19 @@ REVISED = b"serving.knative.dev/v1"
 
 
 def paths_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The argument PATHS: what to compile."""
-    return click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))(command)
+    """The argument PATHS: what to compile. Shells complete it to files, and to the environments of the project."""
+    kind = click.Path(allow_dash=True)
+    return click.argument("paths", nargs=-1, type=kind, shell_complete=completions)(command)
+
+
+def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell may offer: environments whose name begins so, and the shell's own files."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+    from kservec.cli.environments import environment_names  # noqa: PLC0415 - as above
+
+    names = [CompletionItem(name, help="environment") for name in environment_names() if name.startswith(incomplete)]
+    return names + click.Path().shell_complete(ctx, parameter, incomplete)
 
 
 def target_options(command: Callable[..., int]) -> Callable[..., int]:

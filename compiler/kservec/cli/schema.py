@@ -9,38 +9,24 @@ import click
 
 from kservec.cli.streams import write
 from kservec.core.spelling import closest
-from kservec.io.packaged import packaged_schemas
+from kservec.io.packaged import packaged_own_schema, packaged_schemas
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from kservec.core.tree import Json
 
-OWN = ("kservec.dev/v1alpha1/Project", "kservec.dev/v1alpha1/Cluster")
-KUSTOMIZE = "kustomize"
-
-
+OWN = {"cluster": "kservec.dev/v1alpha1/Cluster", "project": "kservec.dev/v1alpha1/Project"}
+"""Our own documents: the words for them, and their full names."""
 KUSTOMIZE = "kustomize"
 
 
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str | CompletionItem]:
     """The kinds that an argument may be completed to."""
     del ctx, parameter
-    names = (*packaged_schemas().names(), *OWN)
+    names = packaged_schemas().names()
     kinds = sorted({name.rpartition("/")[2] for name in names})
-    return [name for name in (*kinds, KUSTOMIZE, *names) if name.startswith(incomplete)]
-
-
-def own_schema(name: str) -> Json | None:
-    """The schema of one of kservec's own kinds, whichever way it is spelt; None of others."""
-    own = next((own for own in OWN if name.lower() in (own.lower(), own.rpartition("/")[2].lower())), None)
-    if own is None:
-        return None
-    from kservec.spec.cluster import Cluster  # noqa: PLC0415 - loads pydantic
-    from kservec.spec.project import Project  # noqa: PLC0415 - loads pydantic
-
-    model = Project if own == OWN[0] else Cluster
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
+    return [name for name in (*OWN, *kinds, KUSTOMIZE, *names) if name.startswith(incomplete)]
 
 
 @click.command()
@@ -48,12 +34,13 @@ def own_schema(name: str) -> Json | None:
 def schema(kind: str | None) -> int:
     """Print the JSON Schema of KIND, for editors and other checks; without KIND list what there is.
 
-    KIND is a kind, or group/version/Kind where several versions have it. `kustomize` is the OpenAPI document by which
-    kustomize merges the lists of KServe's kinds; builds of kservec use it anyway.
+    KIND is a kind, or group/version/Kind where several versions have it; project and cluster are documents of
+    kservec's own. `kustomize` is the OpenAPI document by which kustomize merges the lists of KServe's kinds; builds of
+    kservec use it anyway.
 
     \b
-      kservec schema InferenceService > inferenceservice.schema.json
-      kservec schema project > kservec.schema.json
+      kservec schema project > .schemas/project.json
+      kservec schema InferenceService > .schemas/inferenceservice.json
       kservec schema kustomize > overlays/prod/kserve.openapi.json
     """  # noqa: D301
     schemas = packaged_schemas()
@@ -63,12 +50,20 @@ def schema(kind: str | None) -> int:
         write(openapi_text(schemas))
         return 0
     if kind is None:
-        write("".join(f"{name}\n" for name in (*schemas.names(), *OWN)))
+        write("".join(f"{name}\n" for name in (*OWN.values(), *schemas.names())))
         return 0
     found = own_schema(kind) or schemas.bundled(kind)
     if found is None:
-        near = closest(kind, {part for name in (*schemas.names(), *OWN) for part in (name, name.rpartition("/")[2])})
+        known = {part for name in schemas.names() for part in (name, name.rpartition("/")[2])}
+        near = closest(kind, {*known, *OWN, *OWN.values()})
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"there is no schema for {kind}{hint}", click.get_current_context())
     write(json.dumps(found, indent=2) + "\n")
     return 0
+
+
+def own_schema(kind: str) -> Json | None:
+    """The schema of one of our own documents, by its word, kind or full name, in any case; None of others."""
+    asked = kind.lower()
+    word = next((word for word, name in OWN.items() if asked in (word, name.lower())), None)
+    return None if word is None else json.loads(packaged_own_schema(word))

@@ -34,3 +34,13 @@ def packaged_catalog(version: str) -> tuple[tuple[str, bytes], ...]:
     folder = packaged("catalog") / version
     files = sorted((f for f in folder.iterdir() if f.name.endswith(".yaml")), key=lambda f: f.name)
     return tuple((f"builtin/{f.name}", f.read_bytes()) for f in files)
+
+
+def packaged_own_schema(document: str) -> bytes:
+    """The JSON Schema of one of our own documents: `project` or `cluster`."""
+    return (packaged("schemas") / "input" / f"kservec.dev_v1alpha1_{document}.json").read_bytes()
+
+
+def packaged_template(name: str) -> str:
+    """The text of a file that `kservec init` lays down, by its path among the templates."""
+    return Path(__file__).parents[1].joinpath("scaffold", "files", *name.split("/")).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Severity, Span
@@ -21,7 +22,7 @@ def github_report(diagnostics: Sequence[Diagnostic]) -> str:
     """Workflow commands, the worst first, and one that counts what GitHub would drop."""
     lines: list[str] = []
     for severity in sorted(Severity, reverse=True):
-        found = [d for d in diagnostics if d.code.severity is severity]
+        found = ranked([d for d in diagnostics if d.code.severity is severity])
         rest = len(found) - SHOWN
         shown = found if rest <= 0 else found[: SHOWN - 1]
         lines += [command(d) for d in shown]
@@ -29,6 +30,16 @@ def github_report(diagnostics: Sequence[Diagnostic]) -> str:
             more = plural(len(found) - len(shown), f"more {NAMES[severity]}")
             lines.append(f"::{LEVELS[severity]}::{more}; run kservec lint to see all of them")
     return "".join(f"{line}\n" for line in lines)
+
+
+def ranked(found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Findings of one severity with the first of each code in front: those that repeat may be the ones not shown."""
+    seen: Counter[str] = Counter()
+    places: list[int] = []
+    for diagnostic in found:
+        places.append(seen[diagnostic.code.slug])
+        seen[diagnostic.code.slug] += 1
+    return [d for _, d in sorted(zip(places, found, strict=True), key=lambda pair: pair[0])]
 
 
 def command(diagnostic: Diagnostic) -> str:

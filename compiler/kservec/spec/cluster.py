@@ -25,78 +25,103 @@ class Part(BaseModel):
 class Assumed(Part):
     """An object that the cluster is said to have."""
 
-    name: str = Field(min_length=1)
-    namespace: str = "default"
+    name: str = Field(min_length=1, description="Its name.")
+    namespace: str = Field(default="default", description="Its namespace.")
 
 
 class AssumedSecret(Assumed):
     """A Secret by its keys. `settings` and `entries` take only what KServe itself copies out of it in plain text."""
 
-    keys: Sequence[str] = ()
-    annotations: Mapping[str, str] = Field(default_factory=dict)
-    settings: Mapping[str, str] = Field(default_factory=dict)
-    entries: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
+    keys: Sequence[str] = Field(default=(), description="The names of its keys.")
+    annotations: Mapping[str, str] = Field(
+        default_factory=dict, description="Its annotations, such as KServe's settings for S3."
+    )
+    settings: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Values that are no secrets, since KServe copies them into pods: S3_ENDPOINT and the like.",
+    )
+    entries: Mapping[str, Mapping[str, str]] = Field(
+        default_factory=dict,
+        description="Entries of a storage Secret, each by its type, bucket and cabundle_configmap.",
+    )
 
 
 class AssumedServiceAccount(Assumed):
     """A ServiceAccount with the names of the Secrets that it lists."""
 
-    annotations: Mapping[str, str] = Field(default_factory=dict)
-    secrets: Sequence[str] = ()
-    image_pull_secrets: Sequence[str] = ()
+    annotations: Mapping[str, str] = Field(
+        default_factory=dict, description="Its annotations, such as the role of a cloud."
+    )
+    secrets: Sequence[str] = Field(default=(), description="The names of the Secrets that it lists.")
+    image_pull_secrets: Sequence[str] = Field(
+        default=(), description="The names of the Secrets that it lists for pulling images."
+    )
 
 
 class AssumedConfigMap(Assumed):
     """A ConfigMap with its content, such as a CA bundle."""
 
-    data: Mapping[str, str] = Field(default_factory=dict)
+    data: Mapping[str, str] = Field(default_factory=dict, description="Its content, such as a CA bundle.")
 
 
 class AssumedNamespace(Part):
     """A namespace."""
 
-    labels: Mapping[str, str] = Field(default_factory=dict)
+    labels: Mapping[str, str] = Field(default_factory=dict, description="Its labels.")
 
 
 class Knative(Part):
     """The data of Knative's config maps, each without its `config-` prefix."""
 
-    autoscaler: Mapping[str, str] = Field(default_factory=dict)
-    defaults: Mapping[str, str] = Field(default_factory=dict)
-    deployment: Mapping[str, str] = Field(default_factory=dict)
-    domain: Mapping[str, str] = Field(default_factory=dict)
-    features: Mapping[str, str] = Field(default_factory=dict)
-    network: Mapping[str, str] = Field(default_factory=dict)
+    autoscaler: Mapping[str, str] = Field(default_factory=dict, description="The data of config-autoscaler.")
+    defaults: Mapping[str, str] = Field(default_factory=dict, description="The data of config-defaults.")
+    deployment: Mapping[str, str] = Field(default_factory=dict, description="The data of config-deployment.")
+    domain: Mapping[str, str] = Field(default_factory=dict, description="The data of config-domain.")
+    features: Mapping[str, str] = Field(default_factory=dict, description="The data of config-features.")
+    network: Mapping[str, str] = Field(default_factory=dict, description="The data of config-network.")
 
 
 class Issuer(Part):
     """An issuer of cert-manager."""
 
-    name: str = Field(min_length=1)
-    kind: str = "Issuer"
-    group: str = "cert-manager.io"
+    name: str = Field(min_length=1, description="Its name.")
+    kind: str = Field(default="Issuer", description="Its kind: Issuer, ClusterIssuer or one of another group.")
+    group: str = Field(default="cert-manager.io", description="Its API group.")
 
 
 class Certificates(Part):
     """Who issues the certificates of LLM servers; without an issuer they are self-signed."""
 
-    issuer: Issuer | None = None
+    issuer: Issuer | None = Field(default=None, description="The issuer; without one certificates are self-signed.")
 
 
 class Cluster(Part):
     """The whole document. `inference_service_config` lays single fields over sections of KServe's configuration."""
 
-    api_version: Literal["kservec.dev/v1alpha1"]
-    kind: Literal["Cluster"]
-    metadata: Json = None
-    cluster_domain: str | None = None
-    kubernetes_version: str | None = Field(default=None, pattern=r"^v?[0-9]+\.[0-9]+(\.[0-9]+)?$")
-    absent: Sequence[str] = ()
-    inference_service_config: Mapping[str, Mapping[str, Json]] = Field(default_factory=dict)
-    knative: Knative = Field(default_factory=Knative)
-    namespaces: Mapping[str, AssumedNamespace | None] = Field(default_factory=dict)
-    secrets: Sequence[AssumedSecret] = ()
-    service_accounts: Sequence[AssumedServiceAccount] = ()
-    gateways: Sequence[Assumed] = ()
-    config_maps: Sequence[AssumedConfigMap] = ()
-    certificates: Certificates = Field(default_factory=Certificates)
+    api_version: Literal["kservec.dev/v1alpha1"] = Field(description="The version of this document.")
+    kind: Literal["Cluster"] = Field(description="The kind of this document.")
+    metadata: Json = Field(default=None, description="Names and labels of your own; kservec does not look at them.")
+    cluster_domain: str | None = Field(
+        default=None, description="The domain of Services in the cluster; cluster.local if it is left out."
+    )
+    kubernetes_version: str | None = Field(
+        default=None,
+        pattern=r"^v?[0-9]+\.[0-9]+(\.[0-9]+)?$",
+        description="The version of Kubernetes, in quotes.",
+        examples=["1.35"],
+    )
+    absent: Sequence[str] = Field(
+        default=(), description="Kinds that the cluster lacks: Kind, Kind.group or group/version/Kind."
+    )
+    inference_service_config: Mapping[str, Mapping[str, Json]] = Field(
+        default_factory=dict, description="Single fields laid over the sections of KServe's inferenceservice-config."
+    )
+    knative: Knative = Field(default_factory=Knative, description="What is laid over the config maps of Knative.")
+    namespaces: Mapping[str, AssumedNamespace | None] = Field(default_factory=dict, description="Namespaces by name.")
+    secrets: Sequence[AssumedSecret] = Field(default=(), description="Secrets by their shape.")
+    service_accounts: Sequence[AssumedServiceAccount] = Field(default=(), description="ServiceAccounts by their shape.")
+    gateways: Sequence[Assumed] = Field(default=(), description="Gateways that routes may attach to.")
+    config_maps: Sequence[AssumedConfigMap] = Field(default=(), description="ConfigMaps with their content.")
+    certificates: Certificates = Field(
+        default_factory=Certificates, description="Who issues the certificates of LLM servers."
+    )

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kservec.spec.cluster import Part
+from kservec.spec.described import option
 
 Named = Annotated[str, Field(min_length=1)]
 Duration = Annotated[str, Field(pattern=r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$")]
@@ -29,25 +30,42 @@ class ArgoCD(Part):
     server. `syncOptions` replace the default ones.
     """
 
-    namespace: Named | None = None
-    generate: Literal["Application", "ApplicationSet"] | None = None
-    project: Named | None = None
-    projects: Mapping[str, Sequence[str]] = Field(default_factory=dict)
-    create_projects: bool | None = None
-    destination: Named | None = None
-    automated: bool | None = None
-    create_namespace: bool | None = None
-    namespace_labels: Mapping[str, str] = Field(default_factory=dict)
-    waves: bool | None = None
-    server_side_diff: bool | None = None
-    sync_options: Sequence[str] | None = None
+    namespace: Named | None = option("argocd", "Where Argo CD runs.")
+    generate: Literal["Application", "ApplicationSet"] | None = option(
+        "Application", "An Application for each shard, or one ApplicationSet that finds the folders of the shards."
+    )
+    project: Named | None = option("default", "The AppProject of Applications; {env} is the environment.")
+    projects: Mapping[str, Sequence[str]] = Field(
+        default_factory=dict,
+        description="AppProjects with namespaces of their own, one for each team.",
+        examples=[{"fraud": ["payments"]}],
+    )
+    create_projects: bool | None = option(False, "Whether these AppProjects are rendered.")
+    destination: Named | None = option(
+        "https://kubernetes.default.svc",
+        "The cluster to deploy to: the URL of its API server, or the name that Argo CD knows it by.",
+    )
+    automated: bool | None = option(True, "Whether Argo CD syncs without being asked, and undoes changes by hand.")
+    create_namespace: bool | None = option(False, "Whether Argo CD makes namespaces.")
+    namespace_labels: Mapping[str, str] = Field(
+        default_factory=dict, description="The labels of namespaces that Argo CD makes."
+    )
+    waves: bool | None = Field(
+        default=None,
+        description="Whether the objects of a shard are synced in waves; by default where a shard is a single service.",
+    )
+    server_side_diff: bool | None = option(True, "Whether Argo CD compares by a dry run of the API server.")
+    sync_options: Sequence[str] | None = option(
+        ["ServerSideApply=true", "PruneLast=true", "FailOnSharedResource=true"],
+        "The options of syncs; they replace these.",
+    )
 
 
 class Signer(Part):
     """Who may have signed an OCI artifact, as regular expressions over what cosign's certificate says."""
 
-    issuer: Named
-    subject: Named
+    issuer: Named = Field(description="A regular expression of who issued the certificate.")
+    subject: Named = Field(description="A regular expression of whom it was issued to.")
 
 
 class Flux(Part):
@@ -59,16 +77,24 @@ class Flux(Part):
     variables that Flux puts in the place of `${name}`. `verify`: who must have signed an OCI artifact.
     """
 
-    namespace: Named | None = None
-    source: Named | None = None
-    secret: Named | None = None
-    interval: Duration | None = None
-    retry_interval: Duration | None = None
-    timeout: Duration | None = None
-    wait: bool | None = None
-    service_account: Named | None = None
-    substitute: Mapping[str, str] = Field(default_factory=dict)
-    verify: Sequence[Signer] = ()
+    namespace: Named | None = option("flux-system", "Where Flux runs.")
+    source: Named | None = Field(
+        default=None, description="A GitRepository or OCIRepository that is there already; without it one is rendered."
+    )
+    secret: Named | None = Field(
+        default=None, description="The Secret with the credentials of the source that is rendered."
+    )
+    interval: Duration | None = option("10m", "How often the source and the cluster are looked at.")
+    retry_interval: Duration | None = option("2m", "How long Flux waits after a failure.")
+    timeout: Duration | None = option("30m", "How long pods may take to be ready.")
+    wait: bool | None = option(True, "Whether a Kustomization is ready only when its objects are.")
+    service_account: Named | None = Field(
+        default=None, description="The ServiceAccount that applies the objects; by default Flux's own."
+    )
+    substitute: Mapping[str, str] = Field(
+        default_factory=dict, description="Variables that Flux puts in the place of ${name}."
+    )
+    verify: Sequence[Signer] = Field(default=(), description="Who must have signed an OCI artifact.")
 
 
 class GitOps(Part):
@@ -82,13 +108,30 @@ class GitOps(Part):
     those of the kinds in `protect` only after somebody has agreed.
     """
 
-    tool: Literal["argocd", "flux", "both", "none"] | None = None
-    repo_url: Named | None = Field(default=None, alias="repoURL")
-    revision: Named | None = None
-    path: Named | None = None
-    shard: Literal["namespace", "environment", "unit"] | None = None
-    cluster: Named | None = None
-    prune: bool | None = None
-    protect: Sequence[str] | None = None
-    argocd: ArgoCD = Field(default_factory=ArgoCD)
-    flux: Flux = Field(default_factory=Flux)
+    tool: Literal["argocd", "flux", "both", "none"] | None = option("none", "For which tool objects are rendered.")
+    repo_url: Named | None = Field(
+        default=None,
+        alias="repoURL",
+        description="The repository with the rendered trees, or an OCI repository with an artifact for each.",
+        examples=["https://git.example.com/ml.git"],
+    )
+    revision: Named | None = option(
+        "main", "The branch, tag or commit that is followed, or an artifact's tag or digest; {env} is the environment."
+    )
+    path: Named | None = Field(
+        default=None,
+        description="The folder of the tree in there; by default the environment's output, or the root of an artifact.",
+    )
+    shard: Literal["namespace", "environment", "unit"] | None = option(
+        "namespace", "What one object of the tool syncs: a namespace, the whole environment, or a single service."
+    )
+    cluster: Named | None = Field(
+        default=None,
+        description="The name of the cluster; environments on one must not share objects. {env} is the environment.",
+    )
+    prune: bool | None = option(True, "Whether objects that are no longer rendered are removed.")
+    protect: Sequence[str] | None = option(
+        ["Namespace", "PersistentVolumeClaim"], "Kinds of objects that are removed only after somebody has agreed."
+    )
+    argocd: ArgoCD = Field(default_factory=ArgoCD, description="What is said to Argo CD.")
+    flux: Flux = Field(default_factory=Flux, description="What is said to Flux.")

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
+from kservec.spec.described import option
 from kservec.spec.gitops import GitOps
 
 Path = Annotated[str, Field(min_length=1)]
@@ -48,13 +49,20 @@ Amount = Annotated[
 class Knative(Part):
     """Revisions of Knative services: named by a hash of what is in them, or numbered by the server."""
 
-    revision_names: Literal["hash", "server"] | None = None
+    revision_names: Literal["hash", "server"] | None = option(
+        "hash",
+        "How revisions are named: by a hash of what is in them, so that git can refer to them, or by the server.",
+    )
 
 
 class Images(Part):
     """Where images come from: beginnings of image names, and what stands there instead. The longest one that fits."""
 
-    rewrite: Mapping[str, str] = Field(default_factory=dict)
+    rewrite: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Beginnings of image names, and what stands in their place. The longest one that fits counts.",
+        examples=[{"docker.io/": "registry.example.com/docker/"}],
+    )
 
 
 class Security(Part):
@@ -66,40 +74,55 @@ class Security(Part):
     `automount_service_account_token` is false.
     """
 
-    pod_security: Literal["restricted", "baseline", "privileged"] | None = None
-    security_contexts: Literal["added", "all"] | None = None
-    namespace_labels: Sequence[Literal["audit", "enforce", "warn"]] | None = None
-    automount_service_account_token: bool | None = None
+    pod_security: Literal["restricted", "baseline", "privileged"] | None = option(
+        "restricted",
+        "The level of the Pod Security Standards whose settings are written where specs and runtimes say nothing.",
+    )
+    security_contexts: Literal["added", "all"] | None = option(
+        "added", "In which containers they are written: those that kservec adds, or all."
+    )
+    namespace_labels: Sequence[Literal["audit", "enforce", "warn"]] | None = Field(
+        default=None,
+        description="The modes of Pod Security admission that namespaces are labelled with; none without any.",
+        examples=[["enforce", "warn"]],
+    )
+    automount_service_account_token: bool | None = option(
+        True, "Whether pods that do not need it get a token of Kubernetes' API."
+    )
 
 
 class Expression(Part):
     """One requirement of a selector."""
 
-    key: str
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
-    values: Sequence[str] | None = None
+    key: str = Field(description="The label that is looked at.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How it is compared.")
+    values: Sequence[str] | None = Field(default=None, description="What it is compared with.")
 
 
 class Selector(Part):
     """A selector of labels, as Kubernetes has it; an empty one selects everything."""
 
-    match_labels: Mapping[str, str] | None = None
-    match_expressions: Sequence[Expression] | None = None
+    match_labels: Mapping[str, str] | None = Field(
+        default=None, description="Labels and the values that they must have."
+    )
+    match_expressions: Sequence[Expression] | None = Field(
+        default=None, description="Requirements, all of which must hold."
+    )
 
 
 class IPBlock(Part):
     """A range of addresses."""
 
-    cidr: str
-    but: Sequence[str] | None = Field(default=None, alias="except")
+    cidr: str = Field(description="The range, as 10.0.0.0/8.")
+    but: Sequence[str] | None = Field(default=None, alias="except", description="Ranges in it that are left out.")
 
 
 class Peer(Part):
     """Somebody to talk to, as in Kubernetes' NetworkPolicy: pods, all pods of namespaces, or addresses."""
 
-    pod_selector: Selector | None = None
-    namespace_selector: Selector | None = None
-    ip_block: IPBlock | None = None
+    pod_selector: Selector | None = Field(default=None, description="Pods by their labels.")
+    namespace_selector: Selector | None = Field(default=None, description="Namespaces by their labels.")
+    ip_block: IPBlock | None = Field(default=None, description="Addresses.")
 
     @model_validator(mode="after")
     def names_somebody(self) -> Peer:
@@ -118,14 +141,25 @@ class NetworkPolicy(Part):
     `storage_ports`) and `api_server` are whom pods may call: by default kube-system, and any address at port 443.
     """
 
-    enabled: bool | None = None
-    gateways: Sequence[Peer] | None = None
-    clients: Sequence[Peer] | None = None
-    monitoring: Sequence[Peer] | None = None
-    dns: Sequence[Peer] | None = None
-    storage: Sequence[Peer] | None = None
-    storage_ports: Sequence[Annotated[int, Field(ge=1, le=65535)]] | None = None
-    api_server: Sequence[Peer] | None = None
+    enabled: bool | None = option(False, "Whether there are NetworkPolicies over the pods of every service.")
+    gateways: Sequence[Peer] | None = Field(
+        default=None,
+        description="Who lets requests in; by default all pods in the namespaces of the Gateways that routes name.",
+    )
+    clients: Sequence[Peer] | None = Field(
+        default=None, description="Who calls services from within the cluster; by default nobody."
+    )
+    monitoring: Sequence[Peer] | None = Field(default=None, description="Who reads metrics; by default nobody.")
+    dns: Sequence[Peer] | None = Field(default=None, description="Whom pods ask for addresses; by default kube-system.")
+    storage: Sequence[Peer] | None = Field(
+        default=None, description="Where pods may fetch models from; by default any address."
+    )
+    storage_ports: Sequence[Annotated[int, Field(ge=1, le=65535)]] | None = option(
+        [443], "The ports that models are fetched at."
+    )
+    api_server: Sequence[Peer] | None = Field(
+        default=None, description="Where Kubernetes' API is, for pods that need it; by default any address."
+    )
 
 
 class PodDisruptionBudget(Part):
@@ -134,9 +168,17 @@ class PodDisruptionBudget(Part):
     Workloads of a single replica get none, unless `single_replica` says so.
     """
 
-    min_available: Amount | None = None
-    max_unavailable: Amount | None = None
-    single_replica: bool | None = None
+    min_available: Amount | None = Field(
+        default=None,
+        description="How many pods of a workload, or what share, have to be there while nodes are drained.",
+        examples=[1],
+    )
+    max_unavailable: Amount | None = Field(
+        default=None,
+        description="How many pods of a workload, or what share, may be missing while nodes are drained.",
+        examples=["50%"],
+    )
+    single_replica: bool | None = option(False, "Whether workloads of a single replica have a budget too.")
 
     @model_validator(mode="after")
     def says_one_thing(self) -> PodDisruptionBudget:
@@ -149,16 +191,22 @@ class PodDisruptionBudget(Part):
 class Spread(Part):
     """A topology spread constraint. Its selector is made of the labels of each workload."""
 
-    topology_key: str = Field(min_length=1)
-    max_skew: int = Field(default=1, ge=1)
-    when_unsatisfiable: Literal["DoNotSchedule", "ScheduleAnyway"] = "ScheduleAnyway"
+    topology_key: str = Field(
+        min_length=1,
+        description="The label of nodes that tells the zones apart.",
+        examples=["topology.kubernetes.io/zone"],
+    )
+    max_skew: int = Field(default=1, ge=1, description="How many more pods one zone may have than another.")
+    when_unsatisfiable: Literal["DoNotSchedule", "ScheduleAnyway"] = Field(
+        default="ScheduleAnyway", description="What is done with a pod that does not fit."
+    )
 
 
 class SecretKey(Part):
     """A key of a Secret."""
 
-    name: str
-    key: str
+    name: str = Field(description="The name of the Secret.")
+    key: str = Field(description="Its key.")
 
 
 class PodMonitor(Part):
@@ -168,46 +216,95 @@ class PodMonitor(Part):
     services, which answer nobody without one.
     """
 
-    enabled: bool | None = None
-    labels: Mapping[str, str] | None = None
-    interval: Annotated[str, Field(pattern=r"^[0-9]+(ms|s|m|h)$")] | None = None
-    token: SecretKey | None = None
+    enabled: bool | None = option(False, "Whether there are PodMonitors for services whose pods offer metrics.")
+    labels: Mapping[str, str] | None = Field(
+        default=None, description="The labels that Prometheus selects PodMonitors by."
+    )
+    interval: Annotated[str, Field(pattern=r"^[0-9]+(ms|s|m|h)$")] | None = Field(
+        default=None, description="How often metrics are read; as Prometheus does by default.", examples=["30s"]
+    )
+    token: SecretKey | None = Field(
+        default=None,
+        description="What Prometheus shows to the schedulers of LLM services, which answer nobody without it.",
+    )
 
 
 class Options(Part):
     """What a project says for all its environments, and each environment for itself."""
 
-    platform: Sequence[Path] = ()
-    catalog: Literal["builtin", "none"] | None = None
-    absent: Sequence[str] = ()
-    include: Sequence[Path] = ()
-    knative: Knative = Field(default_factory=Knative)
-    images: Images = Field(default_factory=Images)
-    network_policy: NetworkPolicy = Field(default_factory=NetworkPolicy)
-    pod_disruption_budget: PodDisruptionBudget = Field(default_factory=PodDisruptionBudget)
-    pod_monitor: PodMonitor = Field(default_factory=PodMonitor)
-    security: Security = Field(default_factory=Security)
-    topology_spread: Sequence[Spread] | None = None
-    gitops: GitOps = Field(default_factory=GitOps, alias="gitops")
+    platform: Sequence[Path] = Field(
+        default=(),
+        description="Files or folders that describe the cluster; later ones override.",
+        examples=[["platform"]],
+    )
+    catalog: Literal["builtin", "none"] | None = option("builtin", "The runtimes that come with kservec, or none.")
+    absent: Sequence[str] = Field(
+        default=(),
+        description="Kinds that the cluster lacks: Kind, Kind.group or group/version/Kind.",
+        examples=[["VirtualService.networking.istio.io"]],
+    )
+    include: Sequence[Path] = Field(
+        default=(),
+        description="Files or folders of plain manifests that are rendered as they are; never Secrets.",
+        examples=[["extra"]],
+    )
+    knative: Knative = Field(default_factory=Knative, description="Revisions of Knative services.")
+    images: Images = Field(default_factory=Images, description="Where images come from.")
+    network_policy: NetworkPolicy = Field(
+        default_factory=NetworkPolicy, description="NetworkPolicies over the pods of every service."
+    )
+    pod_disruption_budget: PodDisruptionBudget = Field(
+        default_factory=PodDisruptionBudget,
+        description="PodDisruptionBudgets of workloads: either of the two numbers turns them on.",
+    )
+    pod_monitor: PodMonitor = Field(
+        default_factory=PodMonitor, description="PodMonitors, by which Prometheus finds metrics."
+    )
+    security: Security = Field(default_factory=Security, description="Settings of the Pod Security Standards.")
+    topology_spread: Sequence[Spread] | None = Field(
+        default=None, description="How the pods of a workload are spread over zones; not at all without any."
+    )
+    gitops: GitOps = Field(default_factory=GitOps, alias="gitops", description="Objects for Argo CD or Flux.")
 
 
 class Environment(Options):
     """One environment. `overlay` is a kustomization over the sources, `patches` one over the rendered objects."""
 
-    overlay: Path | None = None
-    patches: Path | None = None
-    output: Path | None = None
-    namespaces: Sequence[str] = ()
+    overlay: Path | None = Field(
+        default=None,
+        description="A kustomization over the sources, which is compiled in their place.",
+        examples=["overlays/prod"],
+    )
+    patches: Path | None = Field(
+        default=None, description="A kustomization over the rendered objects.", examples=["patches/prod"]
+    )
+    output: Path | None = Field(
+        default=None, description="The folder of the rendered tree, instead of the project's.", examples=["deploy/prod"]
+    )
+    namespaces: Sequence[str] = Field(
+        default=(), description="The namespaces that objects may be in; any, if there are none.", examples=[["ml"]]
+    )
 
 
 class Project(Options):
     """The whole document. `{env}` in `output` is the name of the environment."""
 
-    api_version: Literal["kservec.dev/v1alpha1"]
-    kind: Literal["Project"]
-    metadata: Json = None
-    kserve: Literal["0.21"] = "0.21"
-    sources: Sequence[Path] = Field(min_length=1)
-    output: Path = "rendered/{env}"
-    layout: Literal["tree", "single"] = "tree"
-    environments: Mapping[str, Environment | None] = Field(default_factory=dict)
+    api_version: Literal["kservec.dev/v1alpha1"] = Field(description="The version of this document.")
+    kind: Literal["Project"] = Field(description="The kind of this document.")
+    metadata: Json = Field(default=None, description="Names and labels of your own; kservec does not look at them.")
+    kserve: Literal["0.21"] = Field(default="0.21", description="The version of KServe whose behaviour is compiled.")
+    sources: Sequence[Path] = Field(
+        min_length=1, description="Files or folders with the services to compile.", examples=[["services"]]
+    )
+    output: Path = Field(
+        default="rendered/{env}",
+        description="The folder of each rendered tree; {env} is the name of the environment. It holds nothing else.",
+    )
+    layout: Literal["tree", "single"] = Field(
+        default="tree", description="What is written: a file for each object, or a single one for all."
+    )
+    environments: Mapping[str, Environment | None] = Field(
+        default_factory=dict,
+        description="The environments by name. What one leaves out it takes from the project.",
+        examples=[{"dev": {}, "prod": {"platform": ["platform/prod"]}}],
+    )
