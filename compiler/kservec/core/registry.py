@@ -105,6 +105,8 @@ class Scheme:
     `forms` is how that list shows the scheme, its prefixes by default. `resolve` gives the URI of another scheme that
     stands for one of this scheme, `resolve_for_llm` the same where the pods of LLMInferenceServices differ.
     `download_env` is what every download container gets unless it has it already.
+    `revision_mark` stands before the revision in a URI, empty for schemes whose URIs name none; `hub` is where the
+    commit of a revision is asked for, a URL with `{repository}` and `{revision}`.
     """
 
     name: str
@@ -119,6 +121,14 @@ class Scheme:
     resolve_for_llm: Callable[[str, Env], str] | None = None
     attach: Callable[[Tree, Placement, Env], Attached] | None = None
     download_env: tuple[tuple[str, str], ...] = ()
+    revision_mark: str = ""
+    hub: str = ""
+
+    def revision_of(self, uri: str) -> tuple[str, str]:
+        """A URI without its revision, and the revision; empty where it names none."""
+        place, separator, name = uri.partition("://")
+        name, mark, revision = name.partition(self.revision_mark) if self.revision_mark else (name, "", "")
+        return f"{place}{separator}{name}", revision if mark else ""
 
 
 class Grant(NamedTuple):

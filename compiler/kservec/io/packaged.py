@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from pathlib import Path
 
 from kservec.core.schemas.schema import Schemas
 
+DATA_SUFFIXES = (".json", ".yaml")
 IN_CHECKOUT = {"catalog": ("runtimes", "catalog"), "schemas": ("schemas",)}
 
 
@@ -27,6 +29,25 @@ def packaged_schemas() -> Schemas:
     """The schemas of all kinds, each read when it is first asked for."""
     folder = packaged("schemas")
     return Schemas(read=lambda name: folder.joinpath(*name.split("/")).read_bytes())
+
+
+def packaged_versions(version: str) -> dict[str, str]:
+    """What a build of a KServe version rests on: that version, and digests of the catalog and of the schemas."""
+    return {
+        "kserve": version,
+        "catalog": folder_digest(packaged("catalog") / version),
+        "schemas": folder_digest(packaged("schemas")),
+    }
+
+
+def folder_digest(folder: Path) -> str:
+    """The digest of the files below a folder, their names included."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in DATA_SUFFIXES):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return f"sha256:{digest.hexdigest()}"
 
 
 def packaged_catalog(version: str) -> tuple[tuple[str, bytes], ...]:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.diagnostics import has_errors
+from kservec.core.lock import LOCK_FILE
 from kservec.core.text.source import Limits
 from kservec.io.reading import File, read_file, read_files, shown_name
 from kservec.project.reading import PROJECT_FILE, read_project
@@ -14,16 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kservec.core.diagnostics import Diagnostic
+    from kservec.core.lock import Lock
     from kservec.project.reading import ReadProject
     from kservec.project.settings import Settings
 
 
 class Workspace(NamedTuple):
-    """A project where it lies. `root` is the folder of its file, as a path that can be shown; `file` is that file."""
+    """A project where it lies. `root` is the folder of its file, as a path that can be shown; `file` is that file.
+
+    `lock` is what the lock file beside it pins, None without one.
+    """
 
     root: Path
     file: File
     project: ReadProject
+    lock: Lock | None = None
 
     @property
     def environments(self) -> Mapping[str, Settings]:
@@ -66,7 +73,22 @@ def open_workspace(path: Path, max_bytes: int) -> Opened:
     """
     file = File(shown_name(path), read_file(path, max_bytes))
     project, found = read_project(file.content, file.name)
-    return Opened(Workspace(path.parent, file, project) if project is not None else None, file, found)
+    locked = path.with_name(LOCK_FILE)
+    lock, faults = lock_of(locked, max_bytes) if locked.is_file() else (None, ())
+    if project is None or has_errors(faults):
+        return Opened(None, file, (*found, *faults))
+    return Opened(Workspace(path.parent, file, project, lock), file, found)
+
+
+def lock_of(path: Path, max_bytes: int) -> tuple[Lock | None, tuple[Diagnostic, ...]]:
+    """What a lock file pins, and what is wrong with it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    from kservec.project.lock import read_lock  # noqa: PLC0415 - many projects have no lock
+
+    return read_lock(read_file(path, max_bytes), shown_name(path))
 
 
 def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
@@ -78,7 +100,8 @@ def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tu
         OSError: a path does not exist or cannot be read.
     """
     files = read_files(workspace.below(settings.sources), max_bytes)
-    sources = tuple(file for file in files if file.name != workspace.file.name)
+    own = {workspace.file.name, shown_name(workspace.at(LOCK_FILE))}
+    sources = tuple(file for file in files if file.name not in own)
     if not settings.overlay:
         return sources
     from kservec.io.overlaying import overlaid  # noqa: PLC0415 - loads what starts programs

@@ -32,5 +32,7 @@ SCHEME = Scheme(
         ("HF_XET_HIGH_PERFORMANCE", "1"),
         ("HF_XET_NUM_CONCURRENT_RANGE_GETS", "8"),
     ),
+    revision_mark=":",
+    hub="https://huggingface.co/api/models/{repository}/revision/{revision}",
 )
 CREDENTIAL = Credential(name="hf", rank=70, keys=lambda _env: (TOKEN,), grant=grant)
