@@ -12,6 +12,7 @@ from kservec.compare.objects import Side, owners_in
 from kservec.compare.report import ABSENT, COMMITTED, REBUILT, Comparison, compared
 from kservec.compare.updates import refused_updates
 from kservec.core.diagnostics import Diagnostic, Reject
+from kservec.core.lock import LOCK_FILE
 from kservec.core.text.source import Limits
 from kservec.environments import render
 from kservec.gitops.layout import INDEX
@@ -175,9 +176,7 @@ def units_in(current: Iterable[File], pairs: Iterable[Altered]) -> dict[Name, De
 
 def further_files(base: Base, workspace: Workspace, settings: Settings) -> tuple[str, ...]:
     """The changed files among those that an environment is made of besides its documents."""
-    paths = [path for path in (*settings.include, settings.patches) if path]
-    if not paths:
-        return ()
+    paths = [path for path in (*settings.include, settings.patches, LOCK_FILE) if path]
     existing = workspace.below(path for path in paths if workspace.at(path).exists())
     files = [file for path in existing for file in read_files([path], Limits().max_bytes)]
     before, after = changed_inputs(base, workspace, paths, files)

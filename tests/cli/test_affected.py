@@ -73,6 +73,14 @@ def test_settings_of_one_environment(repo: Path) -> None:
     assert {name: (e["all"], len(e["units"])) for name, e in found.items()} == {"dev": (True, 2)}
 
 
+def test_the_lock_file(repo: Path) -> None:
+    """What is pinned reaches every service of every environment."""
+    lock = '{"apiVersion": "kservec.dev/v1alpha1", "kind": "Lock", "images": {}}'
+    (repo / "kservec.lock.json").write_text(lock)
+    found = affected(repo)
+    assert {name: (e["all"], len(e["units"])) for name, e in found.items()} == {"dev": (True, 2), "prod": (True, 2)}
+
+
 def test_a_service_that_is_gone(repo: Path) -> None:
     """It is concerned most of all."""
     (repo / "services/other.yaml").unlink()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.records import entity, fresh, record
+from kservec.core.records import fresh, record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kservec.core.lock import Lock
+    from kservec.core.policy import Policy
     from kservec.core.tree import Json
 
 
@@ -54,7 +56,7 @@ class Monitor:
     token: Mapping[str, str] | None = None
 
 
-@entity
+@record
 class Additions:
     """What the passes of a project look at.
 
@@ -62,7 +64,8 @@ class Additions:
     Security Standards that is written where a spec says nothing; `secures_all`: for containers of users, too.
     `namespace_labels`: the modes of Pod Security admission that namespaces are labelled with. `hides_tokens`: pods get
     no token of the API where nothing needs it. `spread` are topology spread constraints without a selector.
-    `namespaces`: those that objects may be in, any if there are none.
+    `namespaces`: those that objects may be in, any if there are none. `fits_deadlines`: a rollout waits as long as its
+    pods may take to start. `policy` is what is demanded of objects, `lock` what is pinned, None without a lock file.
     """
 
     image_rewrites: Mapping[str, str] = fresh(factory=dict)
@@ -74,4 +77,7 @@ class Additions:
     budget: Budget | None = None
     spread: tuple[Json, ...] = ()
     monitor: Monitor | None = None
+    fits_deadlines: bool = False
     namespaces: tuple[str, ...] = ()
+    policy: Policy | None = None
+    lock: Lock | None = None
