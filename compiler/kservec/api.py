@@ -29,9 +29,13 @@ if TYPE_CHECKING:
     from kservec.core.registry import Plugs
     from kservec.core.text.source import Document
     from kservec.frontend import Front
+    from kservec.policy.judging import Judged
+    from kservec.policy.quotas import Bounds
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
+Pointing: TypeAlias = "Diagnostic | Judged | Bounds"
+"""What points into files."""
 
 BUILTIN = "builtin"
 PRESET = "kserve-config-llm-"
@@ -152,7 +156,8 @@ def compile_files(
         unread=tuple(unread_texts((*found, *odd), own, target.platform)),
     )
     result = compile_documents(inputs, packaged_schemas(), plugs(), each)
-    return Compilation(result=result, sources=shown_sources(result.diagnostics, own, *groups))
+    pointing = (*result.diagnostics, *noticed(result))
+    return Compilation(result=result, sources=shown_sources(pointing, own, *groups))
 
 
 def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
@@ -165,9 +170,16 @@ def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
     )
 
 
-def shown_sources(found: Iterable[Diagnostic], *groups: Iterable[File]) -> dict[str, str]:
+def noticed(result: Result) -> Iterator[Pointing]:
+    """What a policy may say about objects, of which nobody knows yet whether it is reported."""
+    if result.judge is not None:
+        yield from (rendered.judged for rendered in result.objects if rendered.judged is not None)
+        yield from result.judge.bounds.values()
+
+
+def shown_sources(found: Iterable[Pointing], *groups: Iterable[File]) -> dict[str, str]:
     """The texts of the files that findings point into, without what may be secret."""
-    named = {span.file for diagnostic in found for span in diagnostic.spans}
+    named = {span.file for finding in found for span in finding.spans}
     if not named:
         return {}
     from kservec.core.text.confidential import showable  # noqa: PLC0415 - not needed without findings

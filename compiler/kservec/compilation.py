@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kservec.core.text.source import Document
     from kservec.core.unit import Source, Step, Unit
     from kservec.frontend import Front
+    from kservec.policy.units import Judge
 
 NAME = ("metadata", "name")
 TOGETHER = 32
@@ -51,12 +52,14 @@ class Inputs:
 class Result:
     """What a run made: objects in their total order, findings in the order of the input, where services are reached.
 
-    With an error among the findings there are no objects and no URLs.
+    With an error among the findings there are no objects and no URLs. `judge` is what a project's objects were held
+    against.
     """
 
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
+    judge: Judge | None = None
 
     @property
     def ok(self) -> bool:
@@ -74,7 +77,7 @@ def compile_documents(
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
-    output = Output()
+    output = Output(judge_of(front))
     # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
     env, waiting, total, context = front.env, deque(in_stages(front.units)), len(front.units), front.context
     index = index_of(front)
@@ -95,7 +98,7 @@ def compile_documents(
     if has_errors(ordered):
         return Result(diagnostics=ordered)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
-    return Result(objects=objects, diagnostics=ordered, urls=output.urls)
+    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=output.judge)
 
 
 def step_of(front: Front, ref: ObjectRef) -> Step | None:
@@ -166,10 +169,21 @@ def presentable(finding: Diagnostic) -> Diagnostic:
     return finding if shown == texts else evolve(finding, message=shown[0], help=shown[1], label=shown[2])
 
 
-class Output:
-    """The objects of a run as they gather."""
+def judge_of(front: Front) -> Judge | None:
+    """What holds the objects of a project against its policy; None without a policy."""
+    additions = front.env.additions
+    if additions is None or additions.policy is None:
+        return None
+    from kservec.policy.units import Judge  # noqa: PLC0415 - only projects have a policy
 
-    def __init__(self) -> None:
+    return Judge(front.env, additions.policy)
+
+
+class Output:
+    """The objects of a run as they gather. `judge` looks at each of them as it is written."""
+
+    def __init__(self, judge: Judge | None = None) -> None:
+        self.judge = judge
         self.objects: dict[ObjectRef, Rendered] = {}
         self.urls: dict[ObjectRef, str] = {}
         self.sources: dict[ObjectRef, Source] = {}
@@ -179,8 +193,12 @@ class Output:
         self.sources[unit.ref] = unit.source
         if url := url_of(unit, env):
             self.urls[unit.ref] = url
+        bench = self.judge.bench(unit) if self.judge is not None else None
+        yield from bench.findings if bench is not None else ()
         for made in unit.bundle.manifests:
             rendered = Rendered(made.ref, dump(made.body.value), unit.ref, made.shared)
+            if bench is not None:
+                rendered = rendered._replace(judged=bench.judged(made, rendered.text))
             known = self.objects.setdefault(made.ref, rendered)
             if known is not rendered and not (made.shared and known.text == rendered.text):
                 yield self.conflict(made, unit.ref, known.owner)

@@ -17,6 +17,7 @@ from kservec.gitops.layout import planned_file, planned_tree, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.io.packaged import packaged_schemas
 from kservec.io.workspace import Workspace, include_files, platform_files, source_files
+from kservec.judging import judge
 from kservec.project.gitops import gitops_span
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
+    from kservec.policy.units import Judge
+    from kservec.policy.waivers import Excuse
     from kservec.project.settings import Settings
 
 TREE = "tree"
@@ -37,7 +40,8 @@ class Rendering:
 
     `output` is the folder of its tree. `objects` are what is in it, in their total order; `diagnostics` are the
     findings in the order of the input, whose errors mean that there is nothing to write, and `texts` what they point
-    into. `sources` are the files that were compiled, `urls` where the services are reached.
+    into. `sources` are the files that were compiled, `urls` where the services are reached. `judge` is what the objects
+    are held against, `excuses` what became of the waivers.
     """
 
     settings: Settings
@@ -47,6 +51,8 @@ class Rendering:
     diagnostics: tuple[Diagnostic, ...] = ()
     texts: Mapping[str, str] = fresh(factory=dict)
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
+    judge: Judge | None = None
+    excuses: tuple[Excuse, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -120,7 +126,7 @@ def patch(rendering: Rendering, workspace: Workspace) -> Rendering:
     return patched(rendering, workspace)
 
 
-STAGES: tuple[Stage, ...] = (include, patch, deliver)
+STAGES: tuple[Stage, ...] = (include, patch, judge, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
@@ -153,6 +159,7 @@ def render(
         diagnostics=compilation.diagnostics,
         texts=compilation.sources,
         urls=compilation.urls,
+        judge=compilation.result.judge,
     )
     for stage in STAGES:
         rendering = stage(rendering, workspace) if rendering.ok else rendering
@@ -189,5 +196,5 @@ def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Targe
         absent=settings.absent,
         limits=limits,
         names_revisions=settings.names_revisions,
-        additions=settings.additions,
+        additions=evolve(settings.additions, policy=settings.policy, lock=workspace.lock),
     )

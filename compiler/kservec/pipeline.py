@@ -58,9 +58,10 @@ PASSES: dict[str, tuple[str, ...]] = {
     "LocalModelNamespaceCache": ("render_localmodelcache", "finish", "seal"),
 }
 """The passes of each kind by their names, which are those of their files, too."""
-POD_ADDITIONS: tuple[str, ...] = ("secure_pods", "rewrite_images", "spread_pods", "withhold_tokens")
+POD_ADDITIONS: tuple[str, ...] = ("secure_pods", "rewrite_images", "pin_versions", "spread_pods", "withhold_tokens")
 """The passes with which a project changes pods: as soon as those are complete, and before anything is named by them."""
 ADDITIONS: tuple[str, ...] = (
+    "fit_deadlines",
     "judge_pods",
     "budget_disruptions",
     "monitor_pods",

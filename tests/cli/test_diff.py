@@ -262,6 +262,8 @@ def test_secrets_are_in_no_report(repo: Path) -> None:
     """Whatever the format, a token that was written into a spec is not in the comment."""
     variable = "      env: [{name: HF_TOKEN, value: t0ps3cret}]\n"
     (repo / "services/fraud.yaml").write_text(SERVICE + variable)
+    with (repo / "kservec.yaml").open("a") as project:
+        project.write("policy: {rules: {policy/inline-secret: off}}\n")
     kservec(repo, "build")
     commit(repo, "token")
     edit(repo / "services/fraud.yaml", "t0ps3cret", "t0ps3cret2")

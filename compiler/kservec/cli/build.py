@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, rendered, selected
+from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts
+from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.streams import write
-from kservec.core.records import record
+from kservec.core.records import fresh, record
 from kservec.gitops.layout import INDEX, planned_file, planned_tree
 from kservec.project.reading import PROJECT_FILE
 from kservec.report.words import plural
@@ -53,6 +54,18 @@ UNCHANGED = "up to date"
 @click.option("--force", is_flag=True, help="Overwrite files of the tree that were edited by hand.")
 @click.option("--allow-empty", is_flag=True, help="Empty a rendered tree when nothing is left to compile.")
 @click.option(
+    "--allow-shrink",
+    is_flag=True,
+    help="Let a project's tree lose more than half of its objects, or all of a namespace.",
+)
+@click.option(
+    "--accept-restarts",
+    callback=restarts,
+    default="0",
+    metavar="N|all",
+    help="Build although the project's policy allows fewer restarts at once; `all` lets go of the whole brake.",
+)
+@click.option(
     "--oci",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
@@ -62,12 +75,14 @@ UNCHANGED = "up to date"
 @click.option(
     "--commit", metavar="SHA", help="The commit of the specs, for --hydrator and --oci.  [default: as git says]"
 )
+@today_option
 @target_options
 @revision_options
 @findings_options(notes=False)
 def build(  # noqa: PLR0913 - click hands over one argument an option
     *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool, allow_empty: bool,
-    oci: Path | None, hydrator: bool, commit: str | None, target: Target, findings: Findings,
+    allow_shrink: bool, accept_restarts: int | None, oci: Path | None, hydrator: bool, commit: str | None,
+    target: Target, findings: Findings,
 ) -> int:  # fmt: skip
     """Compile InferenceServices to plain Kubernetes YAML.
 
@@ -86,10 +101,10 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     """  # noqa: D301
     selection = selected(paths, target.limits.max_bytes)
     if selection is not None:
+        allowed = Allowed(empty=allow_empty, shrink=allow_empty or allow_shrink, restarts=accept_restarts)
         wanted = Wanted(
-            output=output, to_stdout=to_stdout, force=force, allow_empty=allow_empty, oci=oci, hydrator=hydrator,
-            commit=commit,
-        )  # fmt: skip
+            output=output, to_stdout=to_stdout, force=force, allowed=allowed, oci=oci, hydrator=hydrator, commit=commit
+        )
         return build_environments(selection, target, wanted, findings)
     refuse_project_options(oci=oci, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
@@ -112,7 +127,7 @@ class Wanted:
     output: Path | None = None
     to_stdout: bool = False
     force: bool = False
-    allow_empty: bool = False
+    allowed: Allowed = fresh(factory=Allowed)
     oci: Path | None = None
     hydrator: bool = False
     commit: str | None = None
@@ -134,7 +149,7 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         findings.show(found, sources, outcome="nothing was written")
         return FAILED
     if wanted.to_stdout or wanted.oci is not None:
-        refuse_nothing(renderings[0].objects, allow_empty=wanted.allow_empty)
+        refuse_nothing(renderings[0].objects, allow_empty=wanted.allowed.empty)
     if wanted.to_stdout:
         findings.show(found, sources)
         write(renderings[0].yaml)
@@ -145,8 +160,12 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
     trees = [(tree_of(selection, r, wanted), wanted.output or r.output) for r in renderings]
     for (_, folder), rendering in zip(trees, renderings, strict=True):
         refuse_place(folder)
-        refuse_empty(rendering.objects, folder, allow_empty=wanted.allow_empty)
+        refuse_empty(rendering.objects, folder, allow_empty=wanted.allowed.empty)
+        if not wanted.allowed.shrink:
+            refuse_shrinking(rendering, folder)
     obstacles = [] if wanted.force else [o for planned, folder in trees for o in obstacles_of(planned, folder)]
+    for (_, folder), rendering in zip(trees, renderings, strict=True):
+        obstacles += braked(selection, rendering, folder, wanted.allowed.restarts)
     if obstacles:
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
@@ -288,11 +307,6 @@ def refuse_unsafe(output: Path, ctx: click.Context) -> None:
     if holds_other_folders(resolved):
         message = f"--output {output}: it holds other folders and no {INDEX}; choose a folder of its own"
         raise click.UsageError(message, ctx)
-
-
-def is_tree(folder: Path) -> bool:
-    """Whether a folder is a rendered tree."""
-    return (folder / INDEX).exists()
 
 
 def holds_other_folders(folder: Path) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, rendered, selected
+from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.streams import write
 from kservec.gitops.layout import planned_file, planned_tree
@@ -45,6 +45,7 @@ PLACE = "{env}"
     show_default=True,
     help="How files, not environments, were built with --output.",
 )
+@today_option
 @target_options
 @revision_options
 @findings_options(notes=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,21 @@ from click.core import ParameterSource
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import LARGEST_FILE, few_collections
 from kservec.cli.progress import Progress
+from kservec.core.diagnostics import Severity
 from kservec.core.records import fresh, record
 from kservec.core.spelling import closest
 from kservec.core.text.source import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
 
+DAYS = ("%Y-%m-%d",)
+TODAY = "kservec.today"
 FAILED = 1
 DESCRIBED = {"platform": "--platform", "catalog": "--catalog", "absent": "--absent", "previous": "--previous",
              "revision_names": "--revision-names"}  # fmt: skip
@@ -171,10 +176,53 @@ def rendered(selection: Selection, limits: Limits | None = None) -> list[Renderi
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
 
-def all_findings(selection: Selection, renderings: Sequence[Rendering]) -> tuple[Diagnostic, ...]:
-    """What was found in the project and its environments, what several of them share once."""
-    found = (d for rendering in renderings for d in rendering.diagnostics)
+def all_findings(
+    selection: Selection, renderings: Sequence[Rendering], *, gate: bool = False
+) -> tuple[Diagnostic, ...]:
+    """What was found in the project and its environments, what several of them share once.
+
+    Args:
+        selection: the project and the environments.
+        renderings: the environments, rendered.
+        gate: whether findings about waivers count as the project says; else they are warnings, for they change with
+            the day.
+    """
+    found = [d for rendering in renderings for d in rendering.diagnostics]
+    if any(rendering.excuses for rendering in renderings):
+        found += waivers_found(selection, renderings, gate=gate)
     return tuple(dict.fromkeys((*selection.diagnostics, *found)))
+
+
+def waivers_found(selection: Selection, renderings: Sequence[Rendering], *, gate: bool) -> Iterator[Diagnostic]:
+    """What there is to say about waivers on this day: nothing in the output hangs on it."""
+    from kservec.policy.judging import graded  # noqa: PLC0415 - as below
+    from kservec.policy.waivers import waiver_findings  # noqa: PLC0415 - most projects have no waivers
+
+    workspace = selection.workspace
+    whole = workspace is not None and len(selection.names) == len(workspace.environments)
+    ok = all(rendering.ok for rendering in renderings)
+    found = waiver_findings([r.excuses for r in renderings], today(), whole=whole and ok)
+    yield from graded(found, [r.settings.policy for r in renderings], worst=None if gate else Severity.WARNING)
+
+
+def today_option(command: Callable[..., int]) -> Callable[..., int]:
+    """The option that says which day it is, for waivers that end."""
+    return click.option("--today", metavar="DATE", callback=keep_today, expose_value=False, type=click.DateTime(DAYS),
+                        help="The day that waivers are held against, such as 2027-01-31. Default: the machine's "
+                             "date. It changes no output.")(command)  # fmt: skip
+
+
+def keep_today(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> None:
+    """Keep the day of the option for when findings are gathered."""
+    del parameter
+    if value is not None:
+        ctx.meta[TODAY] = value.date().isoformat()
+
+
+def today() -> str:
+    """The day that waivers are held against."""
+    given: str | None = click.get_current_context().meta.get(TODAY)
+    return given or date.today().isoformat()
 
 
 def all_sources(selection: Selection, renderings: Sequence[Rendering]) -> dict[str, str]:

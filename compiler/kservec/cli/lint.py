@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, rendered, selected
+from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
+from kservec.core.diagnostics import has_errors
 from kservec.core.records import evolve
 from kservec.core.text.source import Limits
 from kservec.report.words import plural
@@ -28,6 +29,7 @@ FAILED = 1
 
 @click.command()
 @paths_argument
+@today_option
 @target_options
 @revision_options
 @findings_options(notes=True)
@@ -87,9 +89,9 @@ def lint_environments(selection: Selection, target: Target, findings: Findings, 
             evolve(r, diagnostics=(*r.diagnostics, *unfit_environment(selection, r, facts))) if r.ok else r
             for r in renderings
         ]
-    fine = not selection.broken and all(rendering.ok for rendering in renderings)
+    found, sources = all_findings(selection, renderings, gate=True), all_sources(selection, renderings)
+    fine = not selection.broken and not has_errors(found)
     count = sum(len(rendering.objects) for rendering in renderings)
     outcome = f"no errors: {plural(count, 'object')} in {plural(len(renderings), 'environment')}" if fine else ""
-    found, sources = all_findings(selection, renderings), all_sources(selection, renderings)
     findings.show(found, sources, outcome=outcome, alone=True)
     return 0 if fine else FAILED

@@ -24,6 +24,7 @@ COMMANDS = {
     "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",
     "import": "Turn a cluster that runs KServe into a project.",
+    "lock": "Check or update the digests of images and revisions of models.",
     "graph": "Draw InferenceGraphs as Mermaid, DOT or SVG.",
     "runtimes": "List the catalog in the order in which runtimes are chosen.",
     "schema": "Print the JSON Schema of a kind.",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Span
     from kservec.core.models.local_models import LocalCache, NodeGroup
+    from kservec.core.text.document import Document
     from kservec.core.tree import Json
 
 
@@ -59,7 +60,10 @@ class ServiceAccount:
 
 @record
 class Cluster:
-    """Objects of the target cluster by namespace and name. `others` holds further kinds as they were written."""
+    """Objects of the target cluster by namespace and name. `others` holds further kinds as they were written.
+
+    `bounds` are the documents of the ResourceQuotas and LimitRanges of each namespace that has some.
+    """
 
     secrets: Mapping[tuple[str, str], Secret] = fresh(factory=dict)
     service_accounts: Mapping[tuple[str, str], ServiceAccount] = fresh(factory=dict)
@@ -67,5 +71,6 @@ class Cluster:
     gateways: frozenset[tuple[str, str]] = frozenset()
     namespaces: Mapping[str, Mapping[str, str]] = fresh(factory=dict)
     others: Mapping[str, tuple[Json, ...]] = fresh(factory=dict)
+    bounds: Mapping[str, tuple[Document, ...]] = fresh(factory=dict)
     local_caches: tuple[LocalCache, ...] = ()
     node_groups: Mapping[str, NodeGroup] = fresh(factory=dict)

@@ -17,6 +17,7 @@ from kservec.documents.secrets import READERS, metadata_of, name_span, read_secr
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
+    from kservec.core.text.source import Document
     from kservec.core.tree import Json
     from kservec.documents.entries import Entry
     from kservec.documents.facts import Facts
@@ -49,6 +50,7 @@ def read_cluster(
         gateways=frozenset(key(e) for e in objects if e.ref.kind == "Gateway"),
         namespaces={e.ref.name: labels_of(e) for e in objects if e.ref.kind == "Namespace"},
         others=by_kind(objects),
+        bounds=bounds_of(objects),
         local_caches=local_models.caches,
         node_groups=local_models.groups,
     )
@@ -57,7 +59,9 @@ def read_cluster(
     return cluster, found
 
 
-WANTED = OTHER_KINDS | READERS.keys() | {"ConfigMap", "Gateway", "Namespace", "ServiceAccount"}
+BOUNDS = frozenset({"LimitRange", "ResourceQuota"})
+"""Kinds that bound what a namespace may use."""
+WANTED = BOUNDS | OTHER_KINDS | READERS.keys() | {"ConfigMap", "Gateway", "Namespace", "ServiceAccount"}
 
 
 def key(entry: Entry) -> Name:
@@ -110,6 +114,14 @@ def by_kind(objects: Iterable[Entry]) -> dict[str, tuple[Json, ...]]:
         if entry.ref.kind in OTHER_KINDS:
             groups.setdefault(entry.ref.kind, []).append(entry.document.value)
     return {kind: tuple(groups[kind]) for kind in sorted(groups)}
+
+
+def bounds_of(objects: Iterable[Entry]) -> dict[str, tuple[Document, ...]]:
+    """The documents of what bounds namespaces, by namespace, each in the order of kind and name."""
+    groups: dict[str, list[Document]] = {}
+    for entry in sorted((e for e in objects if e.ref.kind in BOUNDS), key=lambda e: e.ref):
+        groups.setdefault(entry.ref.namespace, []).append(entry.document)
+    return {namespace: tuple(groups[namespace]) for namespace in sorted(groups)}
 
 
 def with_declared(cluster: Cluster, facts: Facts) -> Cluster:

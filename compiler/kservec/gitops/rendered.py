@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
+    from kservec.policy.judging import Judged
 
 CLUSTER_FOLDER = "_cluster"
 SHARED_FOLDER = "_shared"
@@ -26,7 +27,7 @@ SHARED_KINDS = frozenset({"Service", "InferencePool"})
 class Rendered(NamedTuple):
     """One object as it is written, and the user's object that it comes from. `shared` objects have no single owner.
 
-    `place` is the folder of an object that belongs to no unit.
+    `place` is the folder of an object that belongs to no unit; `judged` is what a project's policy found in it.
     """
 
     ref: ObjectRef
@@ -34,6 +35,7 @@ class Rendered(NamedTuple):
     owner: ObjectRef
     shared: bool = False
     place: str = ""
+    judged: Judged | None = None
 
     @property
     def path(self) -> str:

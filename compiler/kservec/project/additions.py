@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 DNS = (in_namespace("kube-system"),)
 HTTPS = 443
+FIT = "fit"
 
 
 def additions_of(project: Project, own: Environment) -> Additions:
@@ -35,6 +36,7 @@ def additions_of(project: Project, own: Environment) -> Additions:
         spread=tuple(plain(s) for s in first(own.topology_spread, project.topology_spread, default=())),
         monitor=monitor_of(project, own),
         namespaces=tuple(own.namespaces),
+        fits_deadlines=first(own.rollout.progress_deadline, project.rollout.progress_deadline, default=FIT) == FIT,
     )
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.records import record
+from kservec.core.policy import Policy
+from kservec.core.records import fresh, record
 from kservec.project.additions import additions_of, first
 from kservec.project.gitops import PLACE, GitOpsSettings, gitops_of
+from kservec.project.policy import policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +46,7 @@ class Settings:
     namespaces: Sequence[str] = ()
     names_revisions: bool = True
     additions: Additions
+    policy: Policy = fresh(factory=Policy)
     gitops: GitOpsSettings
 
     @property
@@ -68,6 +71,7 @@ def environments_of(project: Project) -> dict[str, Settings]:
 def settings_of(project: Project, name: str, own: Environment) -> Settings:
     """The settings of one environment."""
     output = (own.output or project.output).replace(PLACE, name)
+    gitops = gitops_of(project.gitops, own.gitops, name, (output, project.layout))
     revisions = first(own.knative.revision_names, project.knative.revision_names, default="hash")
     return Settings(
         name=name,
@@ -83,5 +87,6 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         namespaces=tuple(own.namespaces),
         names_revisions=revisions == "hash",
         additions=additions_of(project, own),
-        gitops=gitops_of(project.gitops, own.gitops, name, (output, project.layout)),
+        policy=policy_of(project, name, own, gitops),
+        gitops=gitops,
     )

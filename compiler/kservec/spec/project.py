@@ -16,6 +16,7 @@ from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
 from kservec.spec.described import option
 from kservec.spec.gitops import GitOps
+from kservec.spec.policy import Policy
 
 Path = Annotated[str, Field(min_length=1)]
 """A path below the folder of the project file, with slashes."""
@@ -229,6 +230,14 @@ class PodMonitor(Part):
     )
 
 
+class Rollout(Part):
+    """How long rollouts wait for their pods."""
+
+    progress_deadline: Literal["fit", "kserve"] | None = option(
+        "fit", "As long as pods may take to start by their probes and a minute more, or ten minutes as KServe has it."
+    )
+
+
 class Options(Part):
     """What a project says for all its environments, and each environment for itself."""
 
@@ -260,6 +269,10 @@ class Options(Part):
     pod_monitor: PodMonitor = Field(
         default_factory=PodMonitor, description="PodMonitors, by which Prometheus finds metrics."
     )
+    policy: Policy = Field(
+        default_factory=Policy, description="What is demanded of rendered objects, excused, and allowed at once."
+    )
+    rollout: Rollout = Field(default_factory=Rollout, description="How long rollouts wait for their pods.")
     security: Security = Field(default_factory=Security, description="Settings of the Pod Security Standards.")
     topology_spread: Sequence[Spread] | None = Field(
         default=None, description="How the pods of a workload are spread over zones; not at all without any."

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import DEPLOYMENT_MODE
+from kservec.core.policy import RULES_OF_OBJECTS, WAIVER
 from kservec.core.spelling import closest
 from kservec.core.unit import Mode
 
@@ -77,6 +78,7 @@ class Oddity(NamedTuple):
 _SERVICE = frozenset({Place.SERVICE})
 _POD = frozenset({Place.SERVICE, Place.COMPONENT, Place.RUNTIME_POD})
 _WORKLOAD = frozenset({Place.SERVICE, Place.COMPONENT, Place.RUNTIME_POD, Place.GRAPH})
+_ANY = frozenset({Place.SERVICE, Place.GRAPH, Place.LLM})
 _CREDENTIALS = frozenset({Place.SECRET, Place.SERVICE_ACCOUNT})
 _LLM = frozenset({Place.LLM})
 _STANDARD = frozenset({Mode.STANDARD})
@@ -131,6 +133,7 @@ ANNOTATIONS: Mapping[str, Effect] = {
     **_under("serving.knative.dev", _REVISION, "rollout-duration rolloutDuration progress-deadline"),
     **_under("serving.knative.openshift.io", _REVISION, "enablePassthrough"),
     **_under("kservec.dev", Effect(_SERVICE, _KNATIVE), "stable-revision before-canary"),
+    **{f"{WAIVER}{rule}": Effect(_ANY) for rule in RULES_OF_OBJECTS},
 }
 
 LABELS: Mapping[str, Effect] = {

@@ -7,6 +7,7 @@ document that is or holds a Secret is hidden as a whole, and of others each line
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from kservec.core.diagnostics import NOT_SHOWN
@@ -44,6 +45,30 @@ _find_in_uris = re.compile(
     r"(?P<user>(?<=\w://)[^\s/@:\"']*:[^\s/@]+(?=@))"
     r"|(?P<key>[?&][\w.-]*(?i:token|secret|passw|pwd|credential|signature|sig|key)[\w.-]*=)[^\s&\"'`]+"
 )
+
+
+_TOKENS = {
+    "a token of Hugging Face": r"\bhf_[A-Za-z0-9]{20,}",
+    "an access key of AWS": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    "a token of GitHub": r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})",
+    "a token of GitLab": r"\bglpat-[A-Za-z0-9_-]{20,}",
+    "an API key": r"\bsk-[A-Za-z0-9_-]{20,}",
+    "a token of Slack": r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
+    "a key of Google": r"\bAIza[A-Za-z0-9_-]{35}",
+    "a JSON Web Token": r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    "a private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY",
+    "a password in a URI": r"\w://[^\s/@:\"'$]*:[^\s/@$]+@",
+}
+"""Credentials that have a shape of their own."""
+_find_token = re.compile("|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(_TOKENS.values()))).search
+_may_be_token = re.compile(r"hf_|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk-|xox|AIza|eyJ|-----BEGIN|://").search
+
+
+@lru_cache(maxsize=1024)
+def token_in(text: str) -> str:
+    """What kind of credential a text holds by the shape of it; empty if there is none."""
+    found = _find_token(text) if _may_be_token(text) else None
+    return tuple(_TOKENS)[int((found.lastgroup or "t0")[1:])] if found else ""
 
 
 def without_passwords(text: str) -> str:
@@ -103,7 +128,7 @@ def hidden_declarations(lines: list[str]) -> list[str]:
 def holds_credential(lines: list[str], i: int) -> bool:
     """Whether a line gives something that is named like a credential a value, or looks like one itself."""
     line = lines[i]
-    if _is_credential(line):
+    if _is_credential(line) or token_in(line):
         return True
     if _is_value(line):
         around = (*lines[max(0, i - 1) : i], *lines[i + 1 : i + 2])

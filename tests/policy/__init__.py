@@ -1,0 +1,1 @@
+"""What a policy finds, and what it excuses."""
