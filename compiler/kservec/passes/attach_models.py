@@ -101,7 +101,7 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     for intent in (*(i for i in intents if i.several), *singles):
         request = ModelRequest(unit, component, intent, attached(intent.origin), env)
         for source in intent.sources:
-            if (wrong := no_model(source.uri, env, source.origin.span(), unit.ref)) is not None:
+            if (wrong := no_model(source.uri, env, source.origin.span, unit.ref)) is not None:
                 raise Reject(wrong)
         if intent.several:
             pods, more = attach_several(request, pods)

@@ -7,6 +7,7 @@ KServe: pkg/controller/v1alpha2/llmisvc/workload_storage.go, attachModelArtifact
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kservec.core.diagnostics import Code, Reject, Severity
@@ -91,7 +92,7 @@ def model_source(unit: Unit, env: Env) -> Source:
         kinds = ", ".join(p for s in env.plugs.schemes if SchemeTrait.LLM in s.traits for p in s.prefixes)
         message = f"an LLMInferenceService cannot have its model from {uri!r}"
         raise Reject(finding(unit, MODEL_URI, message, unit.resolved.span(URI), f"models come from {kinds}"))
-    if (wrong := no_model(uri, env, unit.resolved.span(URI), unit.ref)) is not None:
+    if (wrong := no_model(uri, env, partial(unit.resolved.span, URI), unit.ref)) is not None:
         raise Reject(wrong)
     if scheme.resolve_for_llm is None:
         return Source(uri, scheme, keeps_initializer=scheme.delivery is Delivery.IMAGE)

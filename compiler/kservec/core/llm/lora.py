@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kservec.core.diagnostics import Code, Reject, Severity
@@ -103,7 +104,7 @@ def adapter_of(unit: Unit, env: Env, index: int, entry: Json) -> Adapter:
     at: Path = (*LORA, "adapters", index)
     scheme = env.plugs.scheme(uri) if "://" in uri else None
     if scheme is not None and SchemeTrait.LORA in scheme.traits and not is_switched_off(unit):
-        if (wrong := no_model(uri, env, unit.resolved.span((*at, "uri")), unit.ref)) is not None:
+        if (wrong := no_model(uri, env, partial(unit.resolved.span, (*at, "uri")), unit.ref)) is not None:
             raise Reject(wrong)
         return Adapter(name, uri, ROOT + path_segment(name), scheme, at)
     if scheme is not None and SchemeTrait.LORA in scheme.traits:

@@ -14,6 +14,8 @@ from kservec.core.registry import Delivery, SchemeTrait
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.registry import Env, Plugs, Scheme
     from kservec.core.tree import Origin
@@ -56,8 +58,11 @@ def is_supported(uri: str, env: Env) -> bool:
     return env.catalog.storage_container_for(uri) is not None
 
 
-def no_model(uri: str, env: Env, span: Span | None, subject: ObjectRef) -> Diagnostic | None:
-    """The diagnostic for a URI that names nothing, or not what the rest lies in; None for others."""
+def no_model(uri: str, env: Env, place: Callable[[], Span | None], subject: ObjectRef) -> Diagnostic | None:
+    """The diagnostic for a URI that names nothing, or not what the rest lies in; None for others.
+
+    `place` finds where the URI was written, which takes long, and is asked only where there is something to say.
+    """
     scheme = env.plugs.scheme(uri)
     written, has_scheme, rest = uri.partition("://")
     if not has_scheme or scheme is None or uri.startswith(ANY_SCHEME):
@@ -69,7 +74,7 @@ def no_model(uri: str, env: Env, span: Span | None, subject: ObjectRef) -> Diagn
     return Diagnostic(
         code=NO_MODEL,
         message=f"{uri!r} names no model",
-        span=span,
+        span=place(),
         help=f"write behind {written}:// where the model lies",
         subject=subject,
     )
