@@ -14,7 +14,6 @@ from kservec.cli.options import compiled, findings_options, paths_argument, revi
 from kservec.cli.streams import write
 from kservec.core.records import fresh, record
 from kservec.gitops.layout import INDEX, planned_file, planned_tree
-from kservec.project.reading import PROJECT_FILE
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
@@ -180,6 +179,7 @@ def attributes_hint(renderings: Sequence[Rendering]) -> list[str]:
     if not renderings:
         return []
     from kservec.io.repository import converts_lines  # noqa: PLC0415 - asks git, and a tree is new only once
+    from kservec.project.reading import PROJECT_FILE  # noqa: PLC0415 - as above
 
     converted = (r for r in renderings if converts_lines(r.output / INDEX))
     folders = dict.fromkeys(r.settings.output.split("/")[0] for r in converted)
