@@ -7,17 +7,16 @@ handed, holds the plugs, and what is asked of plugs speaks of Env: so they are i
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from enum import Enum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.catalog import Catalog
 from kservec.core.cluster import Cluster
 from kservec.core.llm.neighbour import Neighbourhood
 from kservec.core.platform import PlatformConfig
+from kservec.core.plug_loading import load, refuse_repeats
 from kservec.core.records import entity, fresh, record
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from kservec.core.schemas.schema import Schemas
     from kservec.core.tree import Json, Origin, Path, Tree
     from kservec.core.unit import Component, Mode, Unit
-
-P = TypeVar("P")
 
 
 class Delivery(Enum):
@@ -272,16 +269,6 @@ class PartScaler:
     render: Callable[[Unit, Part, PartWorkload, Env], Manifest]
 
 
-def load(package: str, kind: type[P]) -> tuple[P, ...]:
-    """The module constants of one type in a package, in the order of the modules' names."""
-    found: dict[int, P] = {}
-    module = importlib.import_module(package)
-    for name in sorted(m.name for m in pkgutil.iter_modules(module.__path__)):
-        member = importlib.import_module(f"{package}.{name}")
-        found.update((id(v), v) for v in vars(member).values() if isinstance(v, kind))
-    return tuple(found.values())
-
-
 @record
 class Plugs:
     """All plugs of a run; `root` is the package that their families are in."""
@@ -374,17 +361,6 @@ class Env:
     previous: Mapping[ObjectRef, Json] = fresh(factory=dict)
     names_revisions: bool = False
     additions: Additions | None = None
-
-
-def refuse_repeats(claims: list[str]) -> None:
-    """Fail on a claim that two plugs make.
-
-    Raises:
-        ValueError: a claim occurs twice; this is a mistake in kservec, found when it starts.
-    """
-    for claim in claims:
-        if claims.count(claim) > 1:
-            raise ValueError(f"two plugs claim {claim!r}")
 
 
 def load_plugs(root: str = "kservec") -> Plugs:
