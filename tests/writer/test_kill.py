@@ -36,7 +36,7 @@ def number_of(found: dict[str, bytes]) -> int:
 
 
 def test_a_kill_at_any_moment_leaves_a_whole_tree(tmp_path: Path) -> None:
-    """Killed two hundred times in the midst of writing: each time the folder is one tree as a whole, and work goes on."""
+    """Killed two hundred times while it writes: each time the folder is one tree as a whole, and work goes on."""
     out = tmp_path / "rendered"
     chance = random.Random(7)  # noqa: S311 - when to kill
     write_tree(out, numbered(0), force=False)
