@@ -11,11 +11,11 @@ from kservec.core.diagnostics import Diagnostic, Reject
 from kservec.core.paths import lookup
 from kservec.core.paths import with_value as value_with
 from kservec.core.records import record
-from kservec.edits.layered import Texts, patched, put
+from kservec.edits.layered import Texts, patched, pins_stem, put, refuse_changed
 from kservec.edits.patch_files import Valued
 from kservec.edits.pinned import has_canary, pins_in
 from kservec.edits.pins import REFUSED
-from kservec.overlay_edits import overlay_of, units_of, values_of
+from kservec.overlay_edits import overlay_of, values_of
 from kservec.overlays.objects import id_of
 
 if TYPE_CHECKING:
@@ -142,9 +142,7 @@ def promotion(workspace: Workspace, environments: tuple[str, str], pairs: Sequen
             promoted.append(Promoted(pair.target.ref, ".".join(map(str, path)), before, pin.value, span))
     if refused:
         raise Reject(*refused)
-    return Promotion(
-        promoted=tuple(promoted), overlay=overlay, contents=texts.contents(), expected=expected, left=left
-    )
+    return Promotion(promoted=tuple(promoted), overlay=overlay, contents=texts.contents(), expected=expected, left=left)
 
 
 def text_of(pin: Pin, present: Pin | None) -> str:
@@ -160,21 +158,22 @@ def promoted_in(texts: Texts, pair: Pair, pin: Pin, present: Pin | None) -> Text
     """
     document, value = pair.target.source.document, text_of(pin, present)
     path = (present or pin).path
+    refuse_changed(document, path)
     made = put(texts, document, path, value) if present is not None else None
     if made is not None:
         return made
     if (present or pin).is_in_list:
         raise Reject(frozen(texts.overlay, pair, document, path))
     ref = pair.target.ref
-    return patched(texts, f"pins-{ref.namespace}-{ref.name}", Valued(document, path, value))
+    return patched(texts, pins_stem(ref), Valued(document, path, value))
 
 
 def frozen(overlay: Overlay, pair: Pair, document: Document, path: Path) -> Diagnostic:
     """The error about a pin in a list, which a patch can only replace as a whole."""
     message = f"{pair.name}: {'.'.join(map(str, path))} is in a list that the overlay of {overlay.environment} has not"
     hint = (
-        f"a patch of it would keep the whole list from following the base; write it into {overlay.folder} by hand once, "
-        "then it is edited there"
+        f"a patch of it would keep the whole list from following the base; write it into {overlay.folder} by hand, "
+        "and it is edited there from then on"
     )
     return Diagnostic(code=REFUSED, message=message, span=document.span(path), help=hint)
 

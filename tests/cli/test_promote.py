@@ -195,7 +195,9 @@ def test_namespaces_that_differ_by_environment(tmp_path: Path) -> None:
 
 def test_nothing_but_pins_is_promoted(tmp_path: Path) -> None:
     """Replicas, resources and variables of the other environment stay there."""
-    spec = "  predictor:\n    minReplicas: 5\n    model: {env: [{name: X, value: x}], resources: {limits: {cpu: '2'}}}\n"
+    spec = (
+        "  predictor:\n    minReplicas: 5\n    model: {env: [{name: X, value: x}], resources: {limits: {cpu: '2'}}}\n"
+    )
     repo = repository(tmp_path, {**STAGED, "overlays/staging/fraud.yaml": patch(spec)})
     ran = kservec(repo, "promote", "prod", "--from", "staging", "--check")
     assert (ran.status, "nothing to promote from staging to prod: their pins are the same" in ran.err) == (0, True)
@@ -224,7 +226,7 @@ def test_a_check_tells_by_its_exit_status(tmp_path: Path) -> None:
     before = tree(repo)
     ran = kservec(repo, "promote", "prod", "--from", "staging", "--check")
     line = "payments/fraud spec.predictor.model.storageUri: s3://models/fraud/v7 -> s3://models/fraud/v8"
-    assert (ran.status, ran.out) == (3, f"{line} (services/fraud.yaml:11)\n")
+    assert (ran.status, ran.out) == (3, f"{line} (services/fraud.yaml:12)\n")
     dry = kservec(repo, "promote", "prod", "--from", "staging", "--dry-run")
     assert (dry.status, f"--- /dev/null\n+++ b/{PINS}\n" in dry.out) == (0, True)
     assert tree(repo) == before
@@ -258,7 +260,7 @@ REFUSED = {
     "a list of the base": (
         {"overlays/staging/fraud.yaml": patch(
             "  transformer: {containers: [{name: first, args: [--revision, def]}, {name: second}]}\n")},
-        "services/fraud.yaml:16:27",
+        "services/fraud.yaml:17:28",
         "is in a list that the overlay of prod has not",
     ),
     "a value by an anchor": (
@@ -330,8 +332,12 @@ def test_a_component_that_both_have_is_not_edited(tmp_path: Path) -> None:
 
 def test_a_promotion_that_does_not_compile_is_taken_back(tmp_path: Path) -> None:
     """The files are as they were, and the findings are shown."""
-    runtime = "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: own, namespace: payments}\n"
-    runtime += "spec:\n  supportedModelFormats: [{name: sklearn, version: '1'}]\n  containers: [{name: kserve-container, "
+    runtime = (
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: own, namespace: payments}\n"
+    )
+    runtime += (
+        "spec:\n  supportedModelFormats: [{name: sklearn, version: '1'}]\n  containers: [{name: kserve-container, "
+    )
     runtime += "image: 'example.com/own:1'}]\n"
     files = {
         "kservec.yaml": PROJECT.replace("staging}", "staging, platform: [platform]}"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from kservec.cli.findings import TEXT, Findings
-from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
 from kservec.core.records import fresh, record
 
@@ -102,6 +102,15 @@ def difference(name: str, before: bytes | None, after: bytes | None) -> str:
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
         for line in difflib.unified_diff(old, new, *names)
     )
+
+
+def texts_of(found: Iterable[Diagnostic]) -> dict[str, str]:
+    """The texts that findings point into, as far as they can be read."""
+    from kservec.api import text_of  # noqa: PLC0415 - as above
+    from kservec.io.reading import File  # noqa: PLC0415 - as above
+
+    names = {d.span.file for d in found if d.span is not None}
+    return {n: text_of(File(n, Path(n).read_bytes())) for n in sorted(names) if Path(n).is_file()}
 
 
 def show(found: Sequence[Diagnostic], texts: Mapping[str, str], outcome: str) -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.edits import FAILED, Edited, differences, made, show
-from kservec.cli.environments import opened
+from kservec.cli.edits import FAILED, Edited, differences, made, show, texts_of
+from kservec.cli.environments import opened, refuse_unknown
 from kservec.cli.findings import JSON, TEXT, Findings
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
@@ -35,7 +35,7 @@ DIFFERENT = 3
 @click.option("--check", "only_check", is_flag=True, help="Say whether pins differ (exit status 3), and write nothing.")
 @click.option("--format", "layout", type=click.Choice((TEXT, JSON)), default=TEXT, show_default=True,
               help="How the edit is shown.")  # fmt: skip
-def promote(
+def promote(  # noqa: PLR0913 - the options of a command
     *, environment: str, names: tuple[str, ...], source: str, dry_run: bool, only_check: bool, layout: str
 ) -> int:  # fmt: skip
     """Let environment ENV serve what another one serves: models, images, runtimes and their versions.
@@ -52,7 +52,11 @@ def promote(
       kservec promote prod --from staging --check
     """  # noqa: D301
     workspace = opened()
-    known_environments(workspace, environment, source)
+    for name in (environment, source):
+        refuse_unknown(workspace, name)
+    if environment == source:
+        message = f"{environment} is promoted from itself; name two environments"
+        raise click.UsageError(message, click.get_current_context())
     try:
         units = units_of(workspace, source), units_of(workspace, environment)
         pairs = chosen(pairs_of(*units), names, units)
@@ -70,22 +74,6 @@ def promote(
     if only_check:
         return checked(found, (source, environment), layout)
     return carried_out(workspace, found, environment, (layout, dry_run))
-
-
-def known_environments(workspace: Workspace, environment: str, source: str) -> None:
-    """Refuse names that are no environments.
-
-    Raises:
-        click.UsageError: one is none, or both are the same.
-    """
-    ctx = click.get_current_context()
-    for name in (environment, source):
-        if name not in workspace.environments:
-            near = closest(name, set(workspace.environments))
-            known = f"did you mean {near}?" if near else f"environments are {', '.join(workspace.environments)}"
-            raise click.UsageError(f"{name} is no environment of {workspace.file.name}; {known}", ctx)
-    if environment == source:
-        raise click.UsageError(f"{environment} is promoted from itself; name two environments", ctx)
 
 
 def chosen(pairs: Sequence[Pair], names: Sequence[str], units: tuple[Sequence[Unit], Sequence[Unit]]) -> list[Pair]:
@@ -116,7 +104,7 @@ def refuse(reject: Reject, layout: str) -> int:
     if layout == JSON:
         Findings(layout=JSON, notes=False).show(reject.diagnostics, {}, alone=True)
         return FAILED
-    return show(reject.diagnostics, {}, "nothing was written")
+    return show(reject.diagnostics, texts_of(reject.diagnostics), "nothing was written")
 
 
 def nothing(workspace: Workspace, found: Promotion, environments: tuple[str, str], layout: str) -> int:

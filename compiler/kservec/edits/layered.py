@@ -23,9 +23,9 @@ from kservec.overlays.objects import id_of
 from kservec.overlays.tracing import OverlaidDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from kservec.core.diagnostics import Reject, Span
+    from kservec.core.diagnostics import ObjectRef, Reject, Span
     from kservec.core.paths import Json, Path
     from kservec.core.text.source import Document
     from kservec.overlays.closure import Closure
@@ -119,14 +119,23 @@ def put(texts: Texts, document: Document, path: Path, value: Json) -> Texts | No
     if written is None or not texts.overlay.is_own(written.spot.document):
         return None
     spot, layer = written
-    if spot.value != lookup(document.value, path):
-        raise stuck(document.span(path), "something changes the value afterwards")
     place = spot.document.span(spot.path)
     if isinstance(layer, Kustomization):
         return guarded(place, put_setting, texts, written, value)
     if layer is None:
         return guarded(place, put_object, texts, spot, value)
     return guarded(place, put_patch, texts, written, value)
+
+
+def refuse_changed(document: Document, path: Path) -> None:
+    """Refuse a value that is not what the overlay wrote: what changes it afterwards would do so again.
+
+    Raises:
+        Reject: it is one.
+    """
+    written = document.written(path) if isinstance(document, OverlaidDocument) else None
+    if written is not None and written.spot.value != lookup(document.value, path):
+        raise stuck(document.span(path), "something changes the value afterwards")
 
 
 def put_patch(texts: Texts, written: Written, value: Json) -> Texts:
@@ -144,9 +153,9 @@ def put_patch(texts: Texts, written: Written, value: Json) -> Texts:
     return texts.having(file, changed_inline(texts.present(file), layer.at, target, change))
 
 
-def position(documents: tuple[Document, ...] | list[Document], wanted: Document) -> int:
-    """Which of several documents one is."""
-    return next(i for i, document in enumerate(documents) if document is wanted)
+def position(documents: Sequence[Document], wanted: Document) -> int:
+    """Which of several documents of a text one is, though it was read another time."""
+    return next(i for i, document in enumerate(documents) if document.start == wanted.start)
 
 
 def put_object(texts: Texts, spot: Spot, value: Json) -> Texts:
@@ -219,6 +228,11 @@ def with_patch(texts: Texts, stem: str, valued: Valued) -> Texts:
     file = f"{overlay.folder}{name}"
     made = with_value(texts.text(file), called, valued)
     return texts.having(file, made).having(first.path, listed(texts.present(first.path), name))
+
+
+def pins_stem(ref: ObjectRef) -> str:
+    """What the file of an object's pins is called, without its ending."""
+    return f"pins-{ref.namespace}-{ref.name}"
 
 
 def file_for(texts: Texts, stem: str, called: Id) -> str:
