@@ -191,6 +191,6 @@ def refuse_overridden(rollout: Rollout, changes: Iterable[Change], command: str)
             place = document.span(change.path)
             message = f"the overlay of {environment} sets {field} of {unit.ref.name}, so an edit of the base is in vain"
             hint = (
-                f"kservec canary {command} {unit.ref.name} --env {environment} edits that overlay alone; or have the "
+                f"kservec canary {command} {unit.ref.name} --env {environment} ... edits that overlay alone; or take "
             )
-            raise refusal(message, place, f"{hint}overlay not set it, and leave out --env")
+            raise refusal(message, place, f"{hint}the value out of it: kservec canary {command} {unit.ref.name} ...")

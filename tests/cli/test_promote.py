@@ -36,6 +36,7 @@ HEAD = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata:
 BASE = "resources: [../../services]\n"
 PINS = "overlays/prod/pins-payments-fraud.yaml"
 KUSTOMIZATION = "overlays/prod/kustomization.yaml"
+OWN = BASE + "patches: [{path: own.yaml}]\n"
 
 
 def patch(spec: str) -> str:
@@ -92,7 +93,7 @@ class Case(NamedTuple):
 
 CASES = {
     "a patch of a file": Case(
-        {KUSTOMIZATION: BASE + "patches: [{path: own.yaml}]\n", "overlays/prod/own.yaml": predictor("'s3://m/1'  # now")},
+        {KUSTOMIZATION: OWN, "overlays/prod/own.yaml": predictor("'s3://m/1'  # now")},
         "overlays/prod/own.yaml", "'s3://m/1'  # now", "'s3://models/fraud/v8'  # now",
     ),
     "an inline operation": Case(
@@ -126,7 +127,7 @@ CASES = {
     "the source has the base's": Case(
         {
             "overlays/staging/kustomization.yaml": BASE,
-            KUSTOMIZATION: BASE + "patches: [{path: own.yaml}]\n", "overlays/prod/own.yaml": predictor("s3://m/1"),
+            KUSTOMIZATION: OWN, "overlays/prod/own.yaml": predictor("s3://m/1"),
         },
         "overlays/prod/own.yaml", "s3://m/1", "s3://models/fraud/v7",
     ),
@@ -134,7 +135,7 @@ CASES = {
         {
             "overlays/staging/fraud.yaml": patch(
                 "  transformer: {containers: [{name: first, args: ['--revision=def']}, {name: second}]}\n"),
-            KUSTOMIZATION: BASE + "patches: [{path: own.yaml}]\n",
+            KUSTOMIZATION: OWN,
             "overlays/prod/own.yaml": patch(
                 "  transformer: {containers: [{name: first, args: [-v, --revision, abc]}, {name: second}]}\n"),
         },
@@ -246,7 +247,7 @@ def test_a_promotion_for_programs(tmp_path: Path) -> None:
 def test_a_pin_that_the_target_alone_has_stays(tmp_path: Path) -> None:
     """It is said, and nothing is removed."""
     files = {
-        KUSTOMIZATION: BASE + "patches: [{path: own.yaml}]\n",
+        KUSTOMIZATION: OWN,
         "overlays/prod/own.yaml": patch("  predictor: {model: {runtimeVersion: '1'}}\n"),
     }
     repo = repository(tmp_path, {**STAGED, **files})
@@ -264,12 +265,12 @@ REFUSED = {
         "is in a list that the overlay of prod has not",
     ),
     "a value by an anchor": (
-        {KUSTOMIZATION: BASE + "patches: [{path: own.yaml}]\n", "overlays/prod/own.yaml": predictor("&uri s3://m/1")},
+        {KUSTOMIZATION: OWN, "overlays/prod/own.yaml": predictor("&uri s3://m/1")},
         "overlays/prod/own.yaml:7:",
         "it has an anchor or a tag",
     ),
     "a canary of the target": (
-        {KUSTOMIZATION: BASE + "patches: [{path: own.yaml}]\n", "overlays/prod/own.yaml": patch(
+        {KUSTOMIZATION: OWN, "overlays/prod/own.yaml": patch(
             "  canary: [{trafficPercent: 1, predictor: {name: x, model: {name: kserve-container, modelFormat: "
             "{name: sklearn}, storageUri: 's3://m/1'}}}]\n")},
         "services/fraud.yaml:1:1",

@@ -252,12 +252,12 @@ def chosen(found: Sequence[Rollout], asked: Asked) -> Rollout:
     """
     ctx, name, environment = click.get_current_context(), asked.name, asked.environment
     there = [r for r in found if not environment or environment in r.units]
-    named = [r for r in there if name in names_of(r)]
+    named = [r for r in there if name in names_of(r, environment)]
     if len(named) == 1:
         return named[0]
     if not named:
         where = f"environment {environment}" if environment else "the project"
-        known = {text for r in there for text in names_of(r) if ("/" in name) == ("/" in text)}
+        known = {text for r in there for text in names_of(r, environment) if ("/" in name) == ("/" in text)}
         near = closest(name, known)
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"{where} has no InferenceService {name}{hint}", ctx)
@@ -265,9 +265,10 @@ def chosen(found: Sequence[Rollout], asked: Asked) -> Rollout:
     raise click.UsageError(f"{name} is written in several places: {places}; edit them by hand, or name one", ctx)
 
 
-def names_of(rollout: Rollout) -> set[str]:
-    """What a service may be called."""
-    return {text for ref in rollout.refs.values() for text in (ref.name, f"{ref.namespace}/{ref.name}")}
+def names_of(rollout: Rollout, environment: str) -> set[str]:
+    """What a service may be called, in one environment or in any of them."""
+    refs = [rollout.refs[environment]] if environment else rollout.refs.values()
+    return {text for ref in refs for text in (ref.name, f"{ref.namespace}/{ref.name}")}
 
 
 def told(workspace: Workspace, edit: Edited, shown: str, asked: Asked) -> int:

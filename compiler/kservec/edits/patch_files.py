@@ -35,7 +35,8 @@ class Valued(NamedTuple):
 def addition(present: Json, valued: Valued) -> Change:
     """The change that gives a patch a value. Containers keep the order that the object has them in."""
     path, like = valued.path, valued.document.value
-    node, at, field = present, (), ""
+    node, field = present, ""
+    at: Path = ()
     for i, step in enumerate(path):
         after = field_after(field, step)
         below = nested(path[i + 1 :], valued.value, lookup(like, path[: i + 1]), after)
