@@ -301,7 +301,7 @@ replacements:
     targets: [{select: {kind: InferenceService}, fieldPaths: [spec.predictor.model.storageUri], options: {
       delimiter: /, index: 4}}]
 """},
-        KUSTOMIZATION, "what was meant",
+        "services/fraud.yaml:12:19", "is changed after services/fraud.yaml has set it, by a replacement",
     ),
     "a file that is in the way": ({PINS: "kind: Other\n"}, KUSTOMIZATION, "is there, and"),
 }  # fmt: skip

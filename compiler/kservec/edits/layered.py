@@ -135,7 +135,9 @@ def refuse_changed(document: Document, path: Path) -> None:
     """
     written = document.written(path) if isinstance(document, OverlaidDocument) else None
     if written is not None and written.spot.value != lookup(document.value, path):
-        raise stuck(document.span(path), "something changes the value afterwards")
+        place, field = document.span(path), ".".join(map(str, path))
+        message = f"{field} is changed after {place.file} has set it, by a replacement or the like"
+        raise refusal(message, place, "edit what changes it by hand")
 
 
 def put_patch(texts: Texts, written: Written, value: Json) -> Texts:
