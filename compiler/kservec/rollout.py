@@ -5,43 +5,49 @@ What this makes is written by whoever asked for it. A rollout is in git: each st
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.api import front_of, parsed
-from kservec.core.diagnostics import ObjectRef, Reject
-from kservec.core.knative.revisions import API_VERSION, KIND, last_stable
 from kservec.core.text.source import Limits
 from kservec.core.unit import Mode
 from kservec.edits import knative_canary, standard_canary
-from kservec.edits.changes import changed
+from kservec.edits.changes import Add, changed
 from kservec.edits.nodes import NotEditableError
 from kservec.edits.pins import refusal
-from kservec.edits.service import BYTE_ORDER_MARK, service_in
-from kservec.environments import target_of
-from kservec.gitops.layout import INDEX
-from kservec.io.reading import read_tree
-from kservec.io.workspace import source_files
+from kservec.edits.service import BYTE_ORDER_MARK, Service, service_in
+from kservec.io.reading import File, read_file
+from kservec.overlay_edits import units_of
+from kservec.overlays.tracing import OverlaidDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kservec.core.diagnostics import ObjectRef
+    from kservec.core.text.source import Document
     from kservec.core.unit import Unit
     from kservec.edits.changes import Change
-    from kservec.edits.service import Service
-    from kservec.io.reading import File
     from kservec.io.workspace import Workspace
 
 SERVICE = "InferenceService"
-REVISED = b"serving.knative.dev/v1"
 
 
 class Rollout(NamedTuple):
-    """A service to be rolled out: where it is written, its mode, and the environments that have it."""
+    """A service to be rolled out: where it is written, its mode, and what it is in each environment that has it."""
 
     file: File
     service: Service
     mode: Mode
-    environments: tuple[str, ...]
+    units: Mapping[str, Unit]
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """The environments that have the service."""
+        return tuple(self.units)
+
+    @property
+    def refs(self) -> dict[str, ObjectRef]:
+        """What the service is called in each environment."""
+        return {name: unit.ref for name, unit in self.units.items()}
 
 
 class Wanted(NamedTuple):
@@ -52,38 +58,47 @@ class Wanted(NamedTuple):
     name: str = ""
 
 
-def units_of(workspace: Workspace, environment: str) -> list[tuple[Unit, File]]:
-    """The InferenceServices of an environment, and the files that they are written in.
-
-    Raises:
-        OSError: a path of the project does not exist or cannot be read.
-        Reject: the specs are not as they should be.
-    """
-    settings, limits = workspace.environments[environment], Limits()
-    files = source_files(workspace, settings, limits.max_bytes)
-    front, compilation = front_of(files, target=target_of(workspace, settings, limits))
-    if not compilation.ok:
-        raise Reject(*(d for d in compilation.diagnostics if d.is_error))
-    by_name = {file.name: file for file in files}
-    services = [unit for unit in front.units if unit.ref.kind == SERVICE]
-    return [(unit, by_name[unit.source.document.file]) for unit in services]
-
-
 def rollouts(workspace: Workspace, names: Iterable[str]) -> list[Rollout]:
-    """Every service of the given environments that can be rolled out.
+    """Every service of the given environments that can be rolled out. Overlays of one spec are one service.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
         Reject: a file cannot be edited.
     """
-    found: dict[tuple[ObjectRef, str], tuple[Unit, File, list[str]]] = {}
+    found: dict[tuple[str, int, str], dict[str, Unit]] = {}
     for environment in names:
-        for unit, file in units_of(workspace, environment):
-            found.setdefault((unit.ref, file.name), (unit, file, []))[2].append(environment)
-    return [
-        Rollout(file, service_in(text_in(file), unit.source.document, unit.ref), unit.mode, tuple(where))
-        for unit, file, where in found.values()
-    ]
+        for unit in units_of(workspace, environment):
+            if unit.ref.kind == SERVICE:
+                base = base_of(unit.source.document)
+                key = (base.file, base.start, str(base.value["metadata"]["name"]))
+                found.setdefault(key, {})[environment] = unit
+    return [rollout_of(units) for units in found.values()]
+
+
+def rollout_of(units: Mapping[str, Unit]) -> Rollout:
+    """A service that is the same in several environments, but for their overlays.
+
+    Raises:
+        OSError: its file cannot be read.
+        Reject: its file cannot be edited.
+    """
+    first = next(iter(units.values()))
+    document = base_of(first.source.document)
+    file = File(document.file, read_file(Path(document.file), Limits().max_bytes))
+    return Rollout(file, service_in(text_in(file), document, first.ref), first.mode, units)
+
+
+def base_of(document: Document) -> Document:
+    """The document of a file that an overlaid one comes from."""
+    return document.base if isinstance(document, OverlaidDocument) else document
+
+
+def overlaid(rollout: Rollout, environment: str) -> Rollout:
+    """A service as one environment compiles it."""
+    unit = rollout.units[environment]
+    document = unit.source.document
+    service = Service(unit.ref, document, document.value, rollout.service.target)
+    return Rollout(rollout.file, service, unit.mode, {environment: unit})
 
 
 def text_in(file: File) -> str:
@@ -158,47 +173,24 @@ def edited(rollout: Rollout, changes: Sequence[Change]) -> bytes:
         raise refusal(message, rollout.service.span(), "edit it by hand") from None
 
 
-def stable_revision(workspace: Workspace, rollout: Rollout) -> str:
-    """The revision that serves all traffic now, by the rendered trees of all environments that have the service.
+def refuse_overridden(rollout: Rollout, changes: Iterable[Change], command: str) -> None:
+    """Refuse an edit of a spec that would have no effect, or another one, in an environment with an overlay.
 
     Raises:
-        OSError: a tree cannot be read.
-        Reject: there is no tree, the service is new, or the environments differ.
+        Reject: an overlay sets what is to be changed.
     """
-    service = rollout.service
-    place = service.span("metadata", "name")
-    names = {name: revision_in(workspace, name, service) for name in rollout.environments}
-    for name, revision in names.items():
-        if not revision:
-            hint = f"build and apply {service.name} as it is first: kservec build {name}"
-            raise refusal(f"the tree of {name} has no revision of {service.name} by name", place, hint)
-    if len(set(names.values())) > 1:
-        shown = ", ".join(f"{name} runs {revision}" for name, revision in names.items())
-        hint = "a spec that several environments share can name one revision only; name the environment with --env"
-        raise refusal(f"environments differ in the stable revision of {service.name}: {shown}", place, hint)
-    return next(iter(names.values()))
-
-
-def revision_in(workspace: Workspace, environment: str, service: Service) -> str:
-    """The stable revision of a service's predictor in the tree of an environment; empty if there is none.
-
-    Raises:
-        OSError: the tree cannot be read.
-    """
-    folder = workspace.at(workspace.environments[environment].output)
-    if not (folder / INDEX).is_file():
-        return ""
-    limits = Limits()
-    documents, _ = parsed(read_tree(folder, REVISED, limits.max_bytes), limits)
-    wanted = ObjectRef(API_VERSION, KIND, service.ref.namespace, f"{service.name}-predictor")
-    for document in documents:
-        metadata = document.value.get("metadata") or {}
-        made = (
-            document.value.get("apiVersion"),
-            document.value.get("kind"),
-            metadata.get("namespace"),
-            metadata.get("name"),
-        )
-        if made == wanted:
-            return last_stable(document.value)
-    return ""
+    for environment, unit in rollout.units.items():
+        document = unit.source.document
+        if not isinstance(document, OverlaidDocument):
+            continue
+        for change in changes:
+            written = document.written(change.path)
+            if written is None if isinstance(change, Add) else written is not None and written.layer is None:
+                continue
+            field = ".".join(map(str, change.path))
+            place = document.span(change.path)
+            message = f"the overlay of {environment} sets {field} of {unit.ref.name}, so an edit of the base is in vain"
+            hint = (
+                f"kservec canary {command} {unit.ref.name} --env {environment} ... edits that overlay alone; or take "
+            )
+            raise refusal(message, place, f"{hint}the value out of it: kservec canary {command} {unit.ref.name} ...")

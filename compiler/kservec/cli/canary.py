@@ -2,57 +2,84 @@
 
 from __future__ import annotations
 
-import difflib
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.api import text_of
-from kservec.cli.environments import opened
-from kservec.cli.findings import TEXT, Findings
+from kservec.cli.edits import Edited, difference, differences, made, show, texts_of
+from kservec.cli.environments import opened, refuse_unknown
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
 from kservec.core.spelling import closest
+from kservec.core.unit import Mode
+from kservec.edits import overlaid_canary
+from kservec.edits.layered import Texts
+from kservec.edits.pins import refusal
+from kservec.overlay_edits import in_the_way, lead_of, overlay_of, unexpected, values_of
+from kservec.overlays.objects import id_of
 from kservec.rollout import (
     Wanted,
     edited,
+    overlaid,
     promote,
+    refuse_overridden,
     roll_back,
     rollouts,
     shares,
-    stable_revision,
     start,
     step,
 )
+from kservec.stable import stable_revision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.diagnostics import ObjectRef
     from kservec.edits.changes import Change
+    from kservec.edits.service import Service
     from kservec.io.workspace import Workspace
     from kservec.rollout import Rollout
 
-FAILED = 1
+
+ROLLBACK = "rollback"
+
+
+class Asked(NamedTuple):
+    """What a step was asked for: of which service, in which environment (empty: all), and if only to show it."""
+
+    name: str
+    environment: str
+    dry_run: bool
+
+
+class Step(NamedTuple):
+    """A step of a canary: what it is called, the changes of a spec that it is, and how an overlay gets them."""
+
+    command: str
+    changes: Callable[[Workspace, Rollout], Sequence[Change]]
+    laid: Callable[[Texts, Service, Sequence[Change]], Texts]
 
 
 @click.group()
 def canary() -> None:
     """Roll a new version out, step by step. Each step is an edit of the spec, ready for a pull request.
 
+    With --env the edit is one of that environment's overlay, and other environments stay as they are.
+
     \b
       kservec canary start fraud --model s3://models/fraud/v8
       kservec canary step fraud --to 10
       kservec canary promote fraud
       kservec canary rollback fraud
+      kservec canary start fraud --env prod --model s3://models/fraud/v8
     """  # noqa: D301
 
 
 def service_argument(command: Callable[..., int]) -> Callable[..., int]:
-    """The argument NAME, and the option to see what would be done."""
+    """The argument NAME, and the options for where, and to see what would be done."""
     dry = click.option("--dry-run", is_flag=True, help="Show the edit, and write nothing.")
-    return click.argument("name")(dry(command))
+    where = click.option("--env", "environment", default="", metavar="ENV", help="Edit the overlay of ENV alone.")
+    return click.argument("name")(where(dry(command)))
 
 
 def canary_option(command: Callable[..., int]) -> Callable[..., int]:
@@ -74,7 +101,9 @@ PERCENT = click.IntRange(0, 100)
 @click.option("--to", "percent", type=PERCENT, default=0, show_default=True, help="Its share of the traffic.")
 @click.option("--canary", "which", default="", metavar="NAME",
               help="How the canary is called; by default as the last step of the model's URI.")  # fmt: skip
-def start_canary(*, name: str, dry_run: bool, percent: int, which: str, **pins: str | None) -> int:
+def start_canary(
+    *, name: str, environment: str, dry_run: bool, percent: int, which: str, **pins: str | None
+) -> int:  # fmt: skip
     """Start a canary of service NAME with another model, runtime or image."""
     given = {key: value for key, value in pins.items() if value is not None}
     if not given:
@@ -83,69 +112,131 @@ def start_canary(*, name: str, dry_run: bool, percent: int, which: str, **pins: 
     wanted = Wanted(given, percent, which)
 
     def changes(workspace: Workspace, rollout: Rollout) -> list[Change]:
-        stable = stable_revision(workspace, rollout) if rollout.mode.value == "Knative" else ""
+        place = rollout.service.span("metadata", "name")
+        stable = stable_revision(workspace, rollout.refs, place) if rollout.mode is Mode.KNATIVE else ""
         return start(rollout, wanted, stable)
 
-    return carry_out(name, changes, dry_run=dry_run)
+    return carry_out(Asked(name, environment, dry_run), Step("start", changes, overlaid_canary.started))
 
 
 @canary.command("step")
 @service_argument
 @click.option("--to", "percent", type=PERCENT, required=True, help="The canary's share of the traffic.")
 @canary_option
-def step_canary(*, name: str, dry_run: bool, percent: int, which: str) -> int:
+def step_canary(*, name: str, environment: str, dry_run: bool, percent: int, which: str) -> int:
     """Give the canary of service NAME another share of the traffic; 0 takes it all away."""
-    return carry_out(name, lambda _, rollout: step(rollout, percent, which), dry_run=dry_run)
+    wanted = Step("step", lambda _, rollout: step(rollout, percent, which), overlaid_canary.stepped)
+    return carry_out(Asked(name, environment, dry_run), wanted)
 
 
 @canary.command("promote")
 @service_argument
 @canary_option
-def promote_canary(*, name: str, dry_run: bool, which: str) -> int:
+def promote_canary(*, name: str, environment: str, dry_run: bool, which: str) -> int:
     """Make the canary of service NAME the stable version."""
-    return carry_out(name, lambda _, rollout: promote(rollout, which), dry_run=dry_run)
+    wanted = Step("promote", lambda _, rollout: promote(rollout, which), overlaid_canary.promoted)
+    return carry_out(Asked(name, environment, dry_run), wanted)
 
 
 @canary.command("rollback")
 @service_argument
 @canary_option
-def rollback_canary(*, name: str, dry_run: bool, which: str) -> int:
-    """Take the canary of service NAME back: the spec is what it was before."""
-    return carry_out(name, lambda _, rollout: roll_back(rollout, which), dry_run=dry_run)
+def rollback_canary(*, name: str, environment: str, dry_run: bool, which: str) -> int:
+    """Take the canary of service NAME back: everything is what it was before."""
+    wanted = Step(ROLLBACK, lambda _, rollout: roll_back(rollout, which), overlaid_canary.rolled_back)
+    return carry_out(Asked(name, environment, dry_run), wanted)
 
 
 @canary.command("status")
 def canary_status() -> int:
     """List the canaries that run, with their shares of the traffic."""
     workspace = opened()
+    running: dict[tuple[ObjectRef, str, int], list[str]] = {}
     for rollout in read_rollouts(workspace):
-        for name, percent in shares(rollout).items():
-            service = f"{rollout.service.ref.namespace}/{rollout.service.name}"
-            write(f"{service} {name or 'latest'} {percent}% ({', '.join(rollout.environments)})\n")
+        for environment, ref in rollout.refs.items():
+            for name, percent in shares(overlaid(rollout, environment)).items():
+                running.setdefault((ref, name, percent), []).append(environment)
+    for (ref, name, percent), environments in running.items():
+        write(f"{ref.namespace}/{ref.name} {name or 'latest'} {percent}% ({', '.join(environments)})\n")
     return 0
 
 
-def carry_out(name: str, changes: Callable[[Workspace, Rollout], Sequence[Change]], *, dry_run: bool) -> int:
-    """Edit the spec of a service, if the project still compiles then.
+def carry_out(asked: Asked, wanted: Step) -> int:
+    """Take a step of a canary, if the project still compiles then.
 
     Raises:
-        click.UsageError: there is no such service.
+        click.UsageError: there is no such service or environment.
         click.ClickException: a file cannot be read or written.
     """
     workspace = opened()
-    texts: dict[str, str] = {}
+    if asked.environment:
+        refuse_unknown(workspace, asked.environment)
     try:
-        rollout = chosen(read_rollouts(workspace), name)
-        texts[rollout.file.name] = text_of(rollout.file)
-        content = edited(rollout, changes(workspace, rollout))
+        rollout = chosen(read_rollouts(workspace), asked)
+        if asked.environment and workspace.environments[asked.environment].overlay:
+            return carry_out_in_overlay(workspace, overlaid(rollout, asked.environment), asked, wanted)
+        refuse_elsewhere(workspace, rollout, asked, wanted.command)
+        changes = wanted.changes(workspace, rollout)
+        refuse_overridden(rollout, changes, wanted.command)
+        content = edited(rollout, changes)
     except Reject as reject:
-        return show(reject.diagnostics, texts, "nothing was written")
+        return show(reject.diagnostics, texts_of(reject.diagnostics), "nothing was written")
     except OSError as error:
         raise click.ClickException(f"cannot read {error.filename}: {error.strerror}") from None
-    if dry_run:
-        write(difference(rollout, content))
-        return 0
-    return written(workspace, rollout, content)
+    shown = difference(rollout.file.name, rollout.file.content, content)
+    path = rollout.file.name.removeprefix(lead_of(workspace))
+    subjects = frozenset(rollout.refs.values())
+    edit = Edited(contents={path: content}, environments=rollout.environments, subjects=subjects)
+    return told(workspace, edit, shown, asked)
+
+
+def carry_out_in_overlay(workspace: Workspace, rollout: Rollout, asked: Asked, wanted: Step) -> int:
+    """Take a step in the overlay of one environment.
+
+    Raises:
+        OSError: a file cannot be read.
+        Reject: it cannot be taken.
+    """
+    service = rollout.service
+    overlay, before = overlay_of(workspace, asked.environment), values_of(workspace, asked.environment)
+    takes_back = wanted.command == ROLLBACK and rollout.mode is Mode.KNATIVE
+    texts = Texts(overlay)
+    changes = overlaid_canary.taken_back(texts, service) if takes_back else wanted.changes(workspace, rollout)
+    contents = wanted.laid(texts, service, changes).contents()
+    refused = tuple(in_the_way(workspace, overlay, contents))
+    if refused:
+        raise Reject(*refused)
+    called = id_of(service.value)
+    assert called is not None
+    expected = {**before, called: overlaid_canary.expected(service, changes)}
+    edit = Edited(
+        contents=contents,
+        environments=(asked.environment,),
+        verify=lambda: unexpected(workspace, overlay, contents, expected),
+        subjects=frozenset({service.ref}),
+    )
+    return told(workspace, edit, differences(workspace, overlay.closure.contents, contents), asked)
+
+
+def refuse_elsewhere(workspace: Workspace, rollout: Rollout, asked: Asked, command: str) -> None:
+    """Refuse an edit of a spec that is not what was asked for: of other environments, or of no canary of theirs.
+
+    Raises:
+        Reject: it is one.
+    """
+    name, place = rollout.service.name, rollout.service.span("metadata", "name")
+    others = [n for n in rollout.environments if n != asked.environment]
+    if asked.environment and others:
+        message = f"{asked.environment} has no overlay, and {', '.join(others)} would change, too"
+        hint = f"leave out --env to edit them all, or give {asked.environment} an overlay in {workspace.file.name}"
+        raise refusal(message, place, hint)
+    if command == "start" or shares(rollout):
+        return
+    running = [n for n in rollout.environments if shares(overlaid(rollout, n))]
+    if running:
+        message = f"the canary of {name} runs in the overlay of {', '.join(running)} alone"
+        hint = f"kservec canary {command} {name} --env {running[0]}"
+        raise refusal(message, place, hint)
 
 
 def read_rollouts(workspace: Workspace) -> list[Rollout]:
@@ -153,66 +244,45 @@ def read_rollouts(workspace: Workspace) -> list[Rollout]:
     return rollouts(workspace, workspace.environments)
 
 
-def chosen(found: Sequence[Rollout], name: str) -> Rollout:
+def chosen(found: Sequence[Rollout], asked: Asked) -> Rollout:
     """The service that a name means, `namespace/name` where several namespaces have one.
 
     Raises:
         click.UsageError: there is none, or there are several.
     """
-    ctx = click.get_current_context()
-    full = [f"{r.service.ref.namespace}/{r.service.name}" for r in found]
-    named = [r for r, text in zip(found, full, strict=True) if name in (text, r.service.name)]
+    ctx, name, environment = click.get_current_context(), asked.name, asked.environment
+    there = [r for r in found if not environment or environment in r.units]
+    named = [r for r in there if name in names_of(r, environment)]
     if len(named) == 1:
         return named[0]
     if not named:
-        near = closest(name, set(full) if "/" in name else {r.service.name for r in found})
+        where = f"environment {environment}" if environment else "the project"
+        known = {text for r in there for text in names_of(r, environment) if ("/" in name) == ("/" in text)}
+        near = closest(name, known)
         hint = f"; did you mean {near}?" if near else ""
-        raise click.UsageError(f"the project has no InferenceService {name}{hint}", ctx)
+        raise click.UsageError(f"{where} has no InferenceService {name}{hint}", ctx)
     places = ", ".join(f"{r.service.ref.namespace}/{r.service.name} in {r.file.name}" for r in named)
     raise click.UsageError(f"{name} is written in several places: {places}; edit them by hand, or name one", ctx)
 
 
-def written(workspace: Workspace, rollout: Rollout, content: bytes) -> int:
-    """Write the edited file, and take it back if its environments do not compile then.
+def names_of(rollout: Rollout, environment: str) -> set[str]:
+    """What a service may be called, in one environment or in any of them."""
+    refs = [rollout.refs[environment]] if environment else rollout.refs.values()
+    return {text for ref in refs for text in (ref.name, f"{ref.namespace}/{ref.name}")}
+
+
+def told(workspace: Workspace, edit: Edited, shown: str, asked: Asked) -> int:
+    """Make an edit unless it is only to be shown, and say what was done.
 
     Raises:
-        click.ClickException: the file cannot be written.
+        click.ClickException: a file cannot be read or written.
     """
-    from kservec.environments import render  # noqa: PLC0415 - not needed for what is refused
-    from kservec.io.file_writer import replace_file  # noqa: PLC0415 - as above
-
-    path = Path(rollout.file.name)
-    try:
-        replace_file(path, content)
-        renderings = [render(workspace, name) for name in rollout.environments]
-        if not all(rendering.ok for rendering in renderings):
-            replace_file(path, rollout.file.content)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {error.filename or path}: {error.strerror}") from None
-    found = tuple(dict.fromkeys(d for r in renderings for d in r.diagnostics if d.is_error or concerns(d, rollout)))
-    texts = {name: text for rendering in renderings for name, text in rendering.texts.items()}
-    if not all(rendering.ok for rendering in renderings):
-        return show(found, texts, "nothing was written, for the edited spec does not compile")
-    write(difference(rollout, content))
-    return show(found, texts, f"{path} edited; next: kservec build, and a pull request")
-
-
-def concerns(found: Diagnostic, rollout: Rollout) -> bool:
-    """Whether a finding is about the service that is rolled out."""
-    return found.subject == rollout.service.ref
-
-
-def difference(rollout: Rollout, content: bytes) -> str:
-    """The edit as a unified diff."""
-    before, after = (text.decode().splitlines(keepends=True) for text in (rollout.file.content, content))
-    name = rollout.file.name
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
-    )
-
-
-def show(found: Sequence[Diagnostic], texts: dict[str, str], outcome: str) -> int:
-    """Show findings, and give the exit status that they lead to."""
-    Findings(layout=TEXT, notes=False).show(found, texts, outcome=outcome)
-    return FAILED if any(d.is_error for d in found) else 0
+    if asked.dry_run:
+        write(shown)
+        return 0
+    outcome = made(workspace, edit)
+    if not outcome.done:
+        return show(outcome.found, outcome.texts, "nothing was written, for the edited spec does not compile")
+    write(shown)
+    names = ", ".join(f"{lead_of(workspace)}{path}" for path in sorted(edit.contents))
+    return show(outcome.found, outcome.texts, f"{names} edited; next: kservec build, and a pull request")

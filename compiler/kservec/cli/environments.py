@@ -96,6 +96,19 @@ def opened() -> Workspace:
     return selection.workspace
 
 
+def refuse_unknown(workspace: Workspace, name: str) -> None:
+    """Refuse a name that is no environment.
+
+    Raises:
+        click.UsageError: it is none.
+    """
+    if name not in workspace.environments:
+        near = closest(name, set(workspace.environments))
+        known = f"did you mean {near}?" if near else f"environments are {', '.join(workspace.environments)}"
+        message = f"{name} is no environment of {workspace.file.name}; {known}"
+        raise click.UsageError(message, click.get_current_context())
+
+
 def find(arguments: Sequence[str]) -> Path | None:
     """The project file that arguments may need: none if all of them are surely paths."""
     if arguments and all(is_plain_path(argument) for argument in arguments):

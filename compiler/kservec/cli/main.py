@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "Say where a value comes from, and why a service got its runtime.",
     "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",
+    "promote": "Let an environment serve what another one serves.",
     "import": "Turn a cluster that runs KServe into a project.",
     "lock": "Check or update the digests of images and revisions of models.",
     "graph": "Draw InferenceGraphs as Mermaid, DOT or SVG.",

@@ -28,6 +28,13 @@ class Spot(NamedTuple):
     path: Path
 
 
+class Written(NamedTuple):
+    """A value as it was written, and what wrote it over that of the object's own file; None for that file."""
+
+    spot: Spot
+    layer: Patch | Kustomization | None
+
+
 class OverlaidDocument(Document):
     """An object that kustomize made. Where its values stand is asked of the documents that it was made of."""
 
@@ -76,16 +83,26 @@ class OverlaidDocument(Document):
                 return spots[-1] if spots[-1].document is self.base else spots[0]
         return Spot(self.base.value, self.base, ())
 
+    def written(self, path: Path) -> Written | None:
+        """What is written for a path where it counts: in the last layer that says anything, else in the object's file.
+
+        None if nothing is written for just this path.
+        """
+        spelt = indexed(self.value, path)
+        return next(self._writers(spelt), None) if len(spelt) == len(path) else None
+
     def _spots(self, path: Path) -> Iterator[Spot]:
         """What is written for a path, the strongest first and the file of the object last."""
+        return (spot for spot, _ in self._writers(path))
+
+    def _writers(self, path: Path) -> Iterator[Written]:
+        """What is written for a path with the layer that writes it, in the same order."""
         for layer in reversed(self.layers):
-            if isinstance(layer, Patch):
-                yield from patched(layer, self.value, path)
-            else:
-                yield from set_by(layer, self.value, path)
+            spots = patched(layer, self.value, path) if isinstance(layer, Patch) else set_by(layer, self.value, path)
+            yield from (Written(spot, layer) for spot in spots)
         own = translated(self.value, path, self.base.value)
         if own is not None:
-            yield Spot(lookup(self.base.value, own), self.base, own)
+            yield Written(Spot(lookup(self.base.value, own), self.base, own), None)
 
 
 def indexed(value: Json, path: Path) -> Path:

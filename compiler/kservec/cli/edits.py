@@ -1,0 +1,119 @@
+"""Edits of a project's files on the command line: shown as a diff, made, and taken back if something is wrong then."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from kservec.cli.findings import TEXT, Findings
+from kservec.core.diagnostics import Reject
+from kservec.core.records import fresh, record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.environments import Rendering
+    from kservec.io.workspace import Workspace
+
+FAILED = 1
+
+
+@record
+class Edited:
+    """Files that are edited together, by their paths in the project, and the environments that are to compile then.
+
+    None stands for a file that is taken away. `verify` finds what the edit does beyond what was meant.
+    """
+
+    contents: Mapping[str, bytes | None]
+    environments: Sequence[str]
+    verify: Callable[[], Iterable[Diagnostic]] = tuple
+    subjects: frozenset[ObjectRef] = fresh(factory=frozenset)
+
+
+class Outcome(NamedTuple):
+    """Whether files were edited, what was found, and the texts that it points into."""
+
+    done: bool
+    found: tuple[Diagnostic, ...]
+    texts: dict[str, str]
+
+
+def made(workspace: Workspace, edited: Edited) -> Outcome:
+    """Edit files, and take that back if their environments do not compile then.
+
+    Raises:
+        click.ClickException: a file cannot be read or written.
+    """
+    from kservec.environments import render  # noqa: PLC0415 - not needed for what is refused
+    from kservec.io.editing import exchanged  # noqa: PLC0415 - as above
+
+    try:
+        before = exchanged(workspace.root, edited.contents)
+        done = False
+        try:
+            renderings = [render(workspace, name) for name in edited.environments]
+            wrong = tuple(faults_of(edited, renderings))
+            done = not wrong
+        finally:
+            if not done:
+                exchanged(workspace.root, before)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from None
+    said = (d for r in renderings for d in r.diagnostics if not d.is_error and d.subject in edited.subjects)
+    texts = {name: text for rendering in renderings for name, text in rendering.texts.items()}
+    return Outcome(done, tuple(dict.fromkeys((*wrong, *said))), texts)
+
+
+def faults_of(edited: Edited, renderings: Sequence[Rendering]) -> list[Diagnostic]:
+    """What is wrong after an edit: environments that do not compile, else effects that were not meant."""
+    errors = [d for rendering in renderings for d in rendering.diagnostics if d.is_error]
+    if errors:
+        return errors
+    try:
+        return list(edited.verify())
+    except Reject as reject:
+        return list(reject.diagnostics)
+
+
+def differences(workspace: Workspace, before: Mapping[str, bytes], contents: Mapping[str, bytes | None]) -> str:
+    """Edits as one unified diff.
+
+    Args:
+        workspace: the project.
+        before: the files as they were.
+        contents: the files as they are to be.
+    """
+    from kservec.io.reading import shown_name  # noqa: PLC0415 - as above
+
+    shown = {path: shown_name(workspace.at(path)) for path in sorted(contents)}
+    return "".join(difference(name, before.get(path), contents[path]) for path, name in shown.items())
+
+
+def difference(name: str, before: bytes | None, after: bytes | None) -> str:
+    """The edit of one file as a unified diff, made or taken away included."""
+    old, new = ((content or b"").decode().splitlines(keepends=True) for content in (before, after))
+    names = (f"a/{name}" if before is not None else "/dev/null", f"b/{name}" if after is not None else "/dev/null")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        for line in difflib.unified_diff(old, new, *names)
+    )
+
+
+def texts_of(found: Iterable[Diagnostic]) -> dict[str, str]:
+    """The texts that findings point into, as far as they can be read."""
+    from kservec.api import text_of  # noqa: PLC0415 - as above
+    from kservec.io.reading import File  # noqa: PLC0415 - as above
+
+    names = {d.span.file for d in found if d.span is not None}
+    return {n: text_of(File(n, Path(n).read_bytes())) for n in sorted(names) if Path(n).is_file()}
+
+
+def show(found: Sequence[Diagnostic], texts: Mapping[str, str], outcome: str) -> int:
+    """Show findings, and give the exit status that they lead to."""
+    Findings(layout=TEXT, notes=False).show(found, texts, outcome=outcome)
+    return FAILED if any(d.is_error for d in found) else 0
