@@ -2,37 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.api import Target, builtin_files, compile_files, parsed, plugs
-from kservec.core.diagnostics import ObjectRef
+from kservec.api import Target, builtin_files, compile_files, parsed, plugs, shown_sources
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.records import evolve
 from kservec.core.text.source import Limits, parse
 from kservec.documents.cluster import read_cluster
 from kservec.documents.entries import Rank, entries_of, ref_of
 from kservec.emit import dump
-from kservec.importing.cleaning import cleaned, last_applied
+from kservec.importing.cleaning import cleaned, is_plain, last_applied
 from kservec.importing.facts import facts_of
 from kservec.importing.fitness import Shown, misfits
 from kservec.importing.handover import hand_over
 from kservec.importing.recipe import recipe
 from kservec.importing.referred import names_in, referred_to, words_in
-from kservec.importing.sorting import KSERVE_CONFIG, sort
+from kservec.importing.sorting import KSERVE_CONFIG, owners_of, sort
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import File
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kservec.api import Compilation
     from kservec.core.cluster import Cluster
-    from kservec.core.diagnostics import Diagnostic
     from kservec.core.paths import Json
     from kservec.core.text.source import Document
     from kservec.frontend import Front
     from kservec.importing.handover import HandOver
     from kservec.importing.sorting import Sorted
 
+NOTHING = Code(
+    "import/nothing",
+    Severity.ERROR,
+    "a dump without anything to import",
+    "None of the objects in the dump is one that kservec compiles.",
+)
+BAD_NAME = Code(
+    "import/name",
+    Severity.ERROR,
+    "a name in a dump that no object can have",
+    "Files are called after objects, so a name that is none could lead anywhere. Nothing is written.",
+)
+NO_CONFIG = Code(
+    "import/no-configuration",
+    Severity.WARNING,
+    "a dump without KServe's configuration",
+    "KServe's own ConfigMap says which mode services have by default, how they are exposed, and under which domain.",
+)
+_is_name = re.compile(r"(?!\.)[A-Za-z0-9:._-]{1,253}").fullmatch
 ENVIRONMENT = "cluster"
 PROJECT = f"""\
 # Made by kservec import. The options below are those under which the objects stay as KServe made them; drop them after
@@ -88,6 +107,9 @@ def import_dump(files: Sequence[File]) -> Imported:
     builtin, _ = parsed(builtin_files(Target()), Limits())
     objects = [(ref_of(document, schemas), document) for document in documents if is_object(document)]
     dumped = sort(objects, [document.value for document in builtin])
+    found = [*found, *unfit_findings(dumped)]
+    if any(d.is_error for d in found):
+        return Imported({}, tuple(found), shown_sources(found, files))
     platform = platform_files(dumped, documents)
     specs = {ref: cleaned(document.value) for ref, document in dumped.specs.items()}
     compilation = compiled(specs, platform)
@@ -96,9 +118,44 @@ def import_dump(files: Sequence[File]) -> Imported:
         **{path_of(ref): dump(spec) for ref, spec in plainest(specs, dumped, platform, compilation).items()},
     }
     live = {ref: schemas.as_stored(d.value, ref.api_version, ref.kind) for ref, d in dumped.made.items()}
-    moved = hand_over(values_of(compilation), live)
+    tree, undecided = decided(specs, platform, compilation)
+    waiting = [ref for ref, d in dumped.made.items() if belongs_to(d.value, ref.namespace, undecided)]
+    moved = hand_over(values_of(tree), live, waiting)
     made |= {"kservec.yaml": PROJECT, RECIPE: recipe(moved, f"rendered/{ENVIRONMENT}")}
     return Imported(made, (*found, *compilation.diagnostics), compilation.sources, moved)
+
+
+def decided(
+    specs: Mapping[ObjectRef, Json], platform: Mapping[str, str], compilation: Compilation
+) -> tuple[Compilation, frozenset[ObjectRef]]:
+    """What those specs lead to that compile, and the others."""
+    if compilation.ok:
+        return compilation, frozenset()
+    refused = {d.subject for d in compilation.diagnostics if d.is_error}
+    kept = {ref: spec for ref, spec in specs.items() if ref not in refused}
+    tried = compiled(kept, platform) if kept and len(kept) < len(specs) else compilation
+    return tried, frozenset(specs.keys() - kept.keys() if tried.ok else specs)
+
+
+def belongs_to(value: Json, namespace: str, specs: Iterable[ObjectRef]) -> bool:
+    """Whether an object belongs to one of some specs."""
+    owners = owners_of(value)
+    return any((ref.kind, ref.name) in owners and ref.namespace in ("", namespace) for ref in specs)
+
+
+def unfit_findings(dumped: Sorted) -> Iterator[Diagnostic]:
+    """Errors about what cannot be imported: nothing of KServe's, and names that no API server has let through."""
+    if not dumped.specs:
+        message = "the dump holds no InferenceService, InferenceGraph or LLMInferenceService"
+        yield Diagnostic(code=NOTHING, message=message, span=None, help="kservec import --help shows what to dump")
+    for ref, document in sorted({**dumped.specs, **dumped.platform, **dumped.others}.items()):
+        if not all(map(_is_name, (ref.kind, ref.name, ref.namespace or "-"))):
+            place = document.span(("metadata", "name"))
+            hint = "correct the dump: names are letters, digits, dashes and dots"
+            yield Diagnostic(code=BAD_NAME, message=f"{ref} is no name of an object", span=place, help=hint)
+    if dumped.specs and not any(ref.name == KSERVE_CONFIG for ref in dumped.platform):
+        message = f"the dump has no ConfigMap {KSERVE_CONFIG}, so modes, domains and routes are KServe's defaults"
+        yield Diagnostic(code=NO_CONFIG, message=message, span=None, help="dump config maps of all namespaces, too")
 
 
 def is_object(document: Document) -> bool:
@@ -111,7 +168,7 @@ def is_object(document: Document) -> bool:
 def cluster_of(documents: Iterable[Document]) -> Cluster:
     """The Secrets, ServiceAccounts and namespaces of a dump, by shape."""
     schemas = packaged_schemas()
-    own = [document for document in documents if is_object(document)]
+    own = (document for document in documents if is_object(document) and is_plain(document.value))
     cluster, _ = read_cluster(list(entries_of(own, Rank.INPUT, schemas)), (), plugs().secret_settings)
     return cluster
 

@@ -205,3 +205,80 @@ def test_lint_says_what_no_longer_fits(tmp_path: Path) -> None:
     ):
         assert f"warning[cluster/unfit]: {said}" in ran.err
     assert kservec(tmp_path, "lint", "fraud.yaml", "--platform", "cluster.yaml").err.count("cluster/unfit") == 0
+
+
+OWNED = {
+    "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "fraud-predictor", "namespace": "payments"},
+}  # fmt: skip
+
+
+def owned_by(service: str) -> dict[str, Any]:
+    """A workload that KServe made of a service."""
+    owner = {"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService", "name": service, "uid": "1"}
+    return {**OWNED, "metadata": {"name": f"{service}-predictor", "namespace": "payments", "ownerReferences": [owner]}}
+
+
+def renamed(name: str, **metadata: str) -> dict[str, Any]:
+    """The service under another name."""
+    made = yaml.safe_load(SERVICE)
+    made["metadata"] |= {"name": name, **metadata}
+    return dict(made)
+
+
+def test_what_belongs_to_services_that_do_not_compile_is_not_decided() -> None:
+    """Nobody is told to delete it; others are decided."""
+    broken = renamed("broken")
+    broken["spec"]["predictor"]["model"]["modelFormat"]["name"] = "nosuch"
+    made = import_dump([dump_of([ISVC, broken, owned_by("broken"), owned_by("fraud"), owned_by("gone")], [])])
+    assert made.hand_over is not None
+    assert [ref.name for ref in made.hand_over.undecided] == ["broken-predictor"]
+    assert [ref.name for ref in made.hand_over.left] == ["gone-predictor"]
+    assert "### Not decided\n" in made.files["HANDOVER.md"]
+
+
+@pytest.mark.parametrize("place", [{"name": "../../pwned"}, {"name": "a/b"}, {"name": "ok", "namespace": "../../x"}])
+def test_names_lead_nowhere(tmp_path: Path, place: dict[str, str]) -> None:
+    """A dump with a name that is none is refused; nothing is written, least of all elsewhere."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "dump.json").write_bytes(dump_of([ISVC, renamed(**place)], []).content)
+    ran = kservec(tmp_path / "in", "import", "dump.json", "--output", "deep/out")
+    assert (ran.status, "error[import/name]" in ran.err) == (1, True)
+    assert [p.name for p in tmp_path.rglob("*")] == ["in", "dump.json"]
+
+
+def test_a_dump_of_something_else(tmp_path: Path) -> None:
+    """Without anything that compiles there is no project; without KServe's configuration there is a warning."""
+    (tmp_path / "dump.yaml").write_text("a: 1\n")
+    ran = kservec(tmp_path, "import", "dump.yaml", "--output", "out")
+    assert (ran.status, "error[import/nothing]" in ran.err, (tmp_path / "out").exists()) == (1, True, False)
+    found = import_dump([dump_of([ISVC], [])]).diagnostics
+    assert "import/no-configuration" in [d.code.slug for d in found]
+
+
+ODD: list[Any] = [1, "x", [1], {"a": [1]}, None, True, {"name": [1]}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "metadata.labels",
+        "metadata.annotations",
+        "metadata.ownerReferences",
+        "data",
+        "secrets",
+        "imagePullSecrets",
+        "spec",
+    ],
+)
+def test_odd_objects_do_no_harm(path: str, odd: Any) -> None:
+    """Whatever stands in an object of the dump, the others are imported."""
+    *above, last = path.split(".")
+    odds = []
+    for kind in ("ConfigMap", "ServiceAccount", "Secret", "Namespace", "CustomResourceDefinition", "Gateway"):
+        value: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "odd", "namespace": "payments"}}
+        (value["metadata"] if above else value)[last] = odd
+        odds.append(value)
+    content = json.dumps({"apiVersion": "v1", "kind": "List", "items": [ISVC, *odds]})
+    made = import_dump([File("dump.json", content.encode())])
+    assert "services/payments/inferenceservice-payments-fraud.yaml" in made.files

@@ -29,13 +29,38 @@ MODELS = ("model", *FRAMEWORKS)
 
 def cleaned(value: Json) -> Json:
     """An object without server fields, status and notes of tools, and without the empty fields that KServe stores."""
-    metadata = value.get("metadata") or {}
-    labels, annotations = without_tracking(metadata.get("labels") or {}, metadata.get("annotations") or {})
+    metadata = mapping(value.get("metadata"))
+    labels, annotations = without_tracking(mapping(metadata.get("labels")), mapping(metadata.get("annotations")))
     kept = {k: v for k, v in annotations.items() if k not in NOTED and not k.startswith(ARGOCD)}
     named = {k: v for k, v in metadata.items() if k not in SERVER_FIELDS and k not in ("labels", "annotations")}
     named |= {k: dict(v) for k, v in (("labels", labels), ("annotations", kept)) if v}
     rest = {k: v for k, v in value.items() if k not in ("metadata", "status")}
     return with_plain_models({**rest, "metadata": named})
+
+
+def mapping(value: Json) -> Json:
+    """A map; an empty one in the place of anything else, for a dump may hold whatever a definition lets through."""
+    return value if isinstance(value, dict) else {}
+
+
+def is_plain(value: Json) -> bool:
+    """Whether what is read of Secrets, ServiceAccounts, config maps and namespaces has the form that it has to have."""
+    metadata = mapping(value.get("metadata"))
+    maps = [metadata.get(key) for key in ("labels", "annotations")] + [value.get(key) for key in ("data", "stringData")]
+    lists = [value.get(key) for key in ("secrets", "imagePullSecrets")]
+    return all(map(is_map_of_texts, maps)) and all(map(is_list_of_names, lists))
+
+
+def is_map_of_texts(value: Json) -> bool:
+    """Whether a value is a map of texts, or is left out."""
+    return value is None or (isinstance(value, dict) and all(isinstance(text, str) for text in value.values()))
+
+
+def is_list_of_names(value: Json) -> bool:
+    """Whether a value is a list of references by name, or is left out."""
+    if value is None:
+        return True
+    return isinstance(value, list) and all(isinstance(mapping(item).get("name"), str) for item in value)
 
 
 def with_plain_models(value: Json) -> Json:
@@ -63,7 +88,7 @@ def without_empty(model: Json) -> Json:
 
 def last_applied(value: Json) -> Json | None:
     """The object as somebody applied it last, by the note that kubectl makes; None without one."""
-    note = ((value.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
+    note = mapping(mapping(value.get("metadata")).get("annotations")).get(LAST_APPLIED)
     try:
         applied = json.loads(note) if isinstance(note, str) else None
     except ValueError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.names import GROUP
 from kservec.documents.entries import OWN_VERSION
+from kservec.importing.cleaning import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +56,7 @@ def kubernetes_version(values: Iterable[Json]) -> str | None:
 def cluster_domain(values: Iterable[Json]) -> str | None:
     """The domain of the cluster, as CoreDNS is told; None where it is the usual one, or nothing says it."""
     for value in values:
-        corefile = (value.get("data") or {}).get("Corefile") if value.get("kind") == "ConfigMap" else None
+        corefile = mapping(value.get("data")).get("Corefile") if value.get("kind") == "ConfigMap" else None
         found = _find_domain(corefile) if isinstance(corefile, str) else None
         if found is not None and found[1] != "cluster.local":
             return found[1]
@@ -82,12 +83,18 @@ def served_kinds(values: Iterable[Json]) -> Iterator[tuple[str, str]]:
     """The kinds, by version, of what the cluster has beyond what every cluster has."""
     for value in values:
         if value.get("kind") == CUSTOM:
-            spec = value["spec"]
-            for version in spec.get("versions") or ():
+            spec = mapping(value.get("spec"))
+            for version in filter(mapping, entries(spec.get("versions"))):
                 if version.get("served"):
-                    yield f"{spec['group']}/{version['name']}", spec["names"]["kind"]
+                    yield f"{spec.get('group')}/{version.get('name')}", str(mapping(spec.get("names")).get("kind"))
         if value.get("kind") == LISTED:
-            yield from ((value["groupVersion"], entry["kind"]) for entry in value.get("resources") or ())
+            listed = filter(mapping, entries(value.get("resources")))
+            yield from ((str(value.get("groupVersion")), str(entry.get("kind"))) for entry in listed)
+
+
+def entries(value: Json) -> Json:
+    """A list; an empty one in the place of anything else."""
+    return value if isinstance(value, list) else []
 
 
 def namespaces(cluster: Cluster) -> dict[str, Json]:

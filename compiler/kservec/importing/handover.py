@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.paths import index_of, is_keyed, item_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.paths import Json, Path
@@ -36,23 +36,31 @@ class Taken(NamedTuple):
 
 
 class HandOver(NamedTuple):
-    """The objects of the tree as they would be taken over, and those of KServe's that the tree does not have."""
+    """The objects of the tree as they would be taken over, and those of KServe's that the tree does not have.
+
+    `undecided` are those that belong to services which do not compile yet.
+    """
 
     taken: tuple[Taken, ...]
     left: tuple[ObjectRef, ...]
+    undecided: tuple[ObjectRef, ...] = ()
 
 
-def hand_over(tree: Mapping[ObjectRef, Json], live: Mapping[ObjectRef, Json]) -> HandOver:
+def hand_over(
+    tree: Mapping[ObjectRef, Json], live: Mapping[ObjectRef, Json], undecided: Collection[ObjectRef] = ()
+) -> HandOver:
     """What happens to each object.
 
     Args:
         tree: the rendered objects.
         live: the objects that KServe made.
+        undecided: those among them that belong to services which do not compile.
     """
     there = {identity(ref): value for ref, value in live.items()}
     taken = tuple(take(ref, value, there.get(identity(ref))) for ref, value in sorted(tree.items()))
     kept = set(map(identity, tree))
-    return HandOver(taken, tuple(sorted(ref for ref in live if identity(ref) not in kept)))
+    left = sorted(ref for ref in live if identity(ref) not in kept and ref not in undecided)
+    return HandOver(taken, tuple(left), tuple(sorted(undecided)))
 
 
 def identity(ref: ObjectRef) -> tuple[str, str, str, str]:

@@ -74,12 +74,17 @@ def sections(hand_over: HandOver) -> Iterable[str]:
     yield listed("Pods restart", [line(taken.ref, taken.restarts) for taken in restarts], RESTARTS)
     yield listed("Changed, without a restart", [line(taken.ref, taken.changes) for taken in changed], "")
     yield listed("New", [f"- {ref}" for ref in new], "")
+    yield listed("Not decided", [f"- {ref}" for ref in hand_over.undecided], UNDECIDED)
     yield listed("Left behind", [f"- {ref}" for ref in hand_over.left], LEFT)
 
 
 RESTARTS = (
     "KServe's webhook changes pods when they start, and no template shows it; the tree has it in the template, and so "
     "the pods are replaced once, by a rolling update."
+)
+UNDECIDED = (
+    "These belong to services that do not compile yet; `kservec lint` says why. Leave them alone, and delete none of "
+    "KServe's objects before all services compile."
 )
 LEFT = "KServe made these, and the tree has no use for them. Look at them, then delete them."
 

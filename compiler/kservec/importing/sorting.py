@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.names import GROUP
+from kservec.importing.cleaning import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,10 +80,17 @@ def is_knative_config(ref: ObjectRef) -> bool:
 
 def is_made_by_kserve(value: Json) -> bool:
     """Whether an object belongs to one of KServe's."""
-    owners = (value.get("metadata") or {}).get("ownerReferences") or ()
-    return any(str(owner.get("apiVersion", "")).startswith(f"{GROUP}/") for owner in owners)
+    return bool(owners_of(value))
+
+
+def owners_of(value: Json) -> frozenset[tuple[str, str]]:
+    """Kind and name of those of KServe's objects that an object belongs to; they are in its namespace."""
+    owners = mapping(value.get("metadata")).get("ownerReferences")
+    named = (owner for owner in owners if isinstance(owner, dict)) if isinstance(owners, list) else ()
+    kserve = (owner for owner in named if str(owner.get("apiVersion", "")).startswith(f"{GROUP}/"))
+    return frozenset((str(owner.get("kind")), str(owner.get("name"))) for owner in kserve)
 
 
 def spec_of(value: Json) -> tuple[Json, Json, Json]:
     """What an object of the catalog says: kind, name and spec."""
-    return value.get("kind"), (value.get("metadata") or {}).get("name"), value.get("spec")
+    return value.get("kind"), mapping(value.get("metadata")).get("name"), value.get("spec")
