@@ -13,7 +13,7 @@ from kservec.core.unit import Mode
 from kservec.edits import knative_canary, standard_canary
 from kservec.edits.changes import Add, changed
 from kservec.edits.nodes import NotEditableError
-from kservec.edits.pins import refusal
+from kservec.edits.pins import refusal, refuse_same
 from kservec.edits.service import BYTE_ORDER_MARK, Service, service_in
 from kservec.io.reading import File, read_file
 from kservec.overlay_edits import units_of
@@ -112,6 +112,7 @@ def start(rollout: Rollout, wanted: Wanted, stable: str) -> list[Change]:
     Raises:
         Reject: it cannot be started.
     """
+    refuse_same(rollout.service, wanted.pins)
     if rollout.mode is Mode.KNATIVE:
         return knative_canary.started(rollout.service, wanted.percent, wanted.pins, stable)
     return standard_canary.started(rollout.service, wanted.percent, wanted.pins, wanted.name)

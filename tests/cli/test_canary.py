@@ -172,6 +172,12 @@ def test_a_dry_run_shows_and_writes_nothing(tmp_path: Path) -> None:
             "the project has no InferenceService frauds; did you mean fraud?",
         ),
         (("start", "fraud"), 2, "nothing differs: name a --model"),
+        (("start", "fraud", "--model", ""), 2, "--model is empty"),
+        (
+            ("start", "fraud", "--model", "s3://models/fraud/v7"),
+            1,
+            "nothing differs: fraud has s3://",
+        ),
         (("start", "fraud", "--model", "ftp://x/y"), 1, "storage/unknown-scheme"),
         (("step", "fraud", "--to", "101"), 2, "101"),
     ],
@@ -195,13 +201,10 @@ def test_a_knative_canary_needs_a_rendered_revision(tmp_path: Path) -> None:
 def test_environments_that_run_different_revisions(tmp_path: Path) -> None:
     """One spec can name one stable revision only."""
     repo = made(tmp_path, "Knative")
-    (repo / "more").mkdir()
-    (repo / "more" / "sa.yaml").write_text(CLUSTER.replace("example.com", "example.org"))
     (repo / "kservec.yaml").write_text(PROJECT + "  test: {images: {rewrite: {kserve/: mirror.example.com/kserve/}}}\n")
     assert kservec(repo, "build").status == 0
     ran = kservec(repo, "canary", "start", "fraud", "--model", "s3://models/fraud/v8")
-    if ran.status == 1:
-        assert "environments differ in the stable revision" in ran.err
+    assert (ran.status, "environments differ in the stable revision" in ran.err) == (1, True)
 
 
 def test_anchors_are_left_to_the_user(tmp_path: Path) -> None:

@@ -109,6 +109,8 @@ def start_canary(
     if not given:
         message = "nothing differs: name a --model, --runtime, --runtime-version or --image"
         raise click.UsageError(message, click.get_current_context())
+    if empty := [key for key, value in given.items() if not value.strip()]:
+        raise click.UsageError(f"--{empty[0].replace('_', '-')} is empty", click.get_current_context())
     wanted = Wanted(given, percent, which)
 
     def changes(workspace: Workspace, rollout: Rollout) -> list[Change]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 JSON = "json"
+REPLICAS = "; its autoscaler owns the number"
 
 
 class Found(NamedTuple):
@@ -158,7 +159,8 @@ def answer_values(made: Manifest, field: str, layout: str) -> str:
     steps = steps_of(field)
     path = resolved(made.body.value, steps) if steps is not None else None
     if path is None:
-        raise click.UsageError(f"{made.ref} has no {field}", click.get_current_context())
+        owner = REPLICAS if field == "spec.replicas" else ""
+        raise click.UsageError(f"{made.ref} has no {field}{owner}", click.get_current_context())
     values = explained(made.body, path)
     if layout == JSON:
         return json.dumps(values_json(made.ref, values), indent=2) + "\n"

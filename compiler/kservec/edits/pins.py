@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Span
     from kservec.core.paths import Json, Path
+    from kservec.edits.service import Service
 
 REFUSED = Code(
     "edit/refused",
@@ -63,3 +64,15 @@ def pin_changes(predictor: Json, wanted: Mapping[str, str]) -> Iterator[tuple[Pa
         if name == MODEL and lookup(predictor, (*at, *STORED)) is not None and "://" not in value:
             path = STORED
         yield (*at, *path), value
+
+
+def refuse_same(service: Service, wanted: Mapping[str, str]) -> None:
+    """Refuse a new version that is the one that runs.
+
+    Raises:
+        Reject: the predictor has all wanted values already.
+    """
+    predictor = service.value["spec"]["predictor"]
+    if all(lookup(predictor, path) == value for path, value in pin_changes(predictor, wanted)):
+        message = f"nothing differs: {service.name} has {', '.join(wanted.values())} already"
+        raise refusal(message, service.span("spec", "predictor"), "name another version")

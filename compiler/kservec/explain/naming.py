@@ -26,7 +26,7 @@ class Meant(NamedTuple):
 def candidates(text: str, refs: Iterable[ObjectRef]) -> list[Meant]:
     """The objects that a text may mean, those with the longest name: `[NAMESPACE/]KIND/NAME[.FIELD]`.
 
-    The kind is written in any case, and may be left out where the name is followed by nothing.
+    The kind is written in any case. `KIND/NAMESPACE/NAME` and the way in which findings write it are as good.
     """
     found = [(name, ref) for ref in refs for name in names_of(ref) if is_start(name, text)]
     longest = max((len(name) for name, _ in found), default=0)
@@ -37,7 +37,9 @@ def candidates(text: str, refs: Iterable[ObjectRef]) -> list[Meant]:
 def names_of(ref: ObjectRef) -> tuple[str, ...]:
     """What an object may be called."""
     short = f"{ref.kind}/{ref.name}"
-    return (short, f"{ref.namespace}/{short}") if ref.namespace else (short,)
+    if not ref.namespace:
+        return (short,)
+    return short, f"{ref.namespace}/{short}", f"{ref.kind}/{ref.namespace}/{ref.name}", str(ref)
 
 
 def is_start(name: str, text: str) -> bool:
