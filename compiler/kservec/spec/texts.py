@@ -16,12 +16,15 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from kservec.core.schemas.object_meta import PLAIN_LABEL, is_key, is_label_name, is_label_value, is_subdomain
-
 PLACE = "{env}"
 ANY_TEXT = r"[^\u0000-\u001f\u007f]+"
 """Some text on one line. Control characters among it would break files, paths or YAML."""
 LOWER = "lower-case letters, digits and dashes, a letter or digit at both ends, at most 63"
+
+DNS_LABEL = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
+SUBDOMAIN = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*"
+WORD = "[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+MAX_NAME = 253
 
 _PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _HOST = "[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?"
@@ -30,6 +33,10 @@ _REGISTRY = rf"(?:localhost|{_HOST}(?:\.{_HOST})+|\[[A-Fa-f0-9:]+\])(?:{_PORT})?
 _VERSION = "(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 IMAGE = f"(?:{_REGISTRY}|{_PART})(?:/{_PART})*(?:/|{_VERSION})"
 
+is_label_name = re.compile(DNS_LABEL).fullmatch
+is_label_value = re.compile(f"(?:{WORD})?").fullmatch
+_is_subdomain = re.compile(SUBDOMAIN).fullmatch
+_is_key = re.compile(f"(?:{SUBDOMAIN}/)?{WORD}").fullmatch
 _is_text = re.compile(ANY_TEXT).fullmatch
 _is_image = re.compile(IMAGE).fullmatch
 _is_kind = re.compile("[A-Z][A-Za-z0-9]*").fullmatch
@@ -39,7 +46,7 @@ _is_variable = re.compile("[_A-Za-z][_A-Za-z0-9]*").fullmatch
 _has_scheme = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]|/").match
 _is_short_ssh = re.compile(r"(?:[^\s@/:]+@)?[^\s@/:]+:[^/\s]\S*").fullmatch
 _breaks_a_ref = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|\A[./-]|[./]\Z|\A@\Z").search
-_is_digest = re.compile("sha256:[0-9a-f]{64}").fullmatch
+_is_digest = re.compile("sha256:[0-9a-f]+").fullmatch
 _places = re.compile(r"\{[A-Za-z_][A-Za-z0-9_.-]*\}|\{\}").findall
 
 
@@ -66,6 +73,16 @@ def text(
 
     schema = {"type": "string", "pattern": f"^(?:{pattern})$"} if pattern else {"type": "string"}
     return Annotated[str, AfterValidator(checked), WithJsonSchema(schema)]
+
+
+def is_subdomain(value: str) -> bool:
+    """Whether a text may be the name of most objects."""
+    return len(value) <= MAX_NAME and _is_subdomain(value) is not None
+
+
+def is_key(value: str) -> bool:
+    """Whether a text may be the key of a label."""
+    return len(value.rpartition("/")[0]) <= MAX_NAME and _is_key(value) is not None
 
 
 def is_range(value: str) -> bool:
@@ -120,7 +137,7 @@ LineWithPlace = text(_is_text, *ONE_LINE, pattern=ANY_TEXT, has_place=True)
 Path = text(_is_text, *PATH, pattern=ANY_TEXT)
 """A path below the folder of the project file, with slashes."""
 PathWithPlace = text(_is_text, *PATH, pattern=ANY_TEXT, has_place=True)
-Namespace = text(is_label_name, "not a name that a namespace can have", LOWER, pattern=PLAIN_LABEL)
+Namespace = text(is_label_name, "not a name that a namespace can have", LOWER, pattern=DNS_LABEL)
 NamespaceKey = text(is_label_name, "not a name that a namespace can have", LOWER)
 ObjectName = text(is_subdomain, *NAME, pattern=r"[-a-z0-9.]{1,253}")
 ObjectNameWithPlace = text(is_subdomain, *NAME, pattern=r"[-a-z0-9.{}]+", has_place=True)
