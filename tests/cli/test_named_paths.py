@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -83,6 +84,17 @@ def test_a_link_that_leads_out(tmp_path: Path, field: str) -> None:
     (inside / "kept.yaml").write_text("# nothing\n")
     (inside / "linked" / "other.yaml").symlink_to("../kept.yaml")
     assert "link-outside" not in kservec(inside, "lint").err
+
+
+def test_what_is_neither_file_nor_folder(tmp_path: Path) -> None:
+    """A pipe, which might never end, a link to nothing and a link to itself are not read."""
+    project(tmp_path, "sources: [services, pipe, gone, loop]\n")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "gone").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    ran = kservec(tmp_path, "lint")
+    assert (ran.status, ran.err.count("error[project/path-not-found]")) == (1, 3), ran.err
+    assert ran.err.count(" --> kservec.yaml:3:") == 3
 
 
 def test_output_in_the_folder_of_git(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.spelling import closest
 from kservec.gitops.layout import INDEX
-from kservec.io.reading import LED_OUT, entries_below, is_within
+from kservec.io.reading import LED_OUT, UNREADABLE, entries_below, is_within
 from kservec.io.repository import repository_top
 from kservec.project.gitops import gitops_span
 from kservec.project.paths import LISTS, paths_in
@@ -70,7 +70,12 @@ def faults_of(path: str, place: Folder, root: str, span: Span) -> Iterator[Diagn
     elif not place.exists():
         message = f"{path} is a link that leads nowhere"
         yield Diagnostic(code=NOT_FOUND, message=message, span=span, help="mend or remove the link")
-    elif place.is_dir() and os.access(place, os.R_OK) and next(entries_below(place), None) is None:
+    elif not (place.is_dir() or place.is_file()):
+        message = f"{path} is no file and no folder"
+        yield Diagnostic(code=NOT_FOUND, message=message, span=span, help="name a file or a folder")
+    elif not os.access(place, os.R_OK):
+        yield Diagnostic(code=UNREADABLE, message=f"cannot read {path}", span=span, help="make it readable")
+    elif place.is_dir() and next(entries_below(place), None) is None:
         tree = (place / INDEX).exists()
         what = "is a tree that kservec wrote" if tree else "holds no YAML or JSON file"
         hint = "name the folder of the specs" if tree else "put one there, or leave the path out"
