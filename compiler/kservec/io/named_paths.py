@@ -46,6 +46,8 @@ ELSEWHERE = Code(
     "tools look for the tree where `output` would be at the top.",
 )
 
+RELATIVE = "paths are relative to the folder of kservec.yaml"
+
 
 def path_faults(workspace: Workspace, name: str) -> Iterator[Diagnostic]:
     """Errors about the paths that one environment reads, each where it is written."""
@@ -82,7 +84,7 @@ def faults_of(path: str, place: Folder, root: str, span: Span) -> Iterator[Diagn
         yield Diagnostic(code=NOT_FOUND, message=f"{path} {what}", span=span, help=hint)
 
 
-def meant(place: Folder) -> str:
+def meant(place: Folder, otherwise: str = RELATIVE) -> str:
     """What to write instead of a path that is not there: one of its neighbours, if any is called nearly so."""
     while not place.parent.exists():
         place = place.parent
@@ -91,7 +93,7 @@ def meant(place: Folder) -> str:
     except OSError:
         siblings = []
     near = closest(place.name, sorted(siblings))
-    return f"did you mean {near}?" if near else "paths are relative to the folder of kservec.yaml"
+    return f"did you mean {near}?" if near else otherwise
 
 
 def nothing_compiled(workspace: Workspace) -> Diagnostic:

@@ -199,7 +199,7 @@ def no_kustomization(folder: str, found: list[str], path: Path, named: Span) -> 
     if found:
         message, hint = f"{shown} holds {' and '.join(found)}", "keep one of them"
     elif not path.is_dir():
-        message, hint = f"there is no folder {shown}", meant(path)
+        message, hint = f"there is no folder {shown}", meant(path, "name a folder that holds a kustomization.yaml")
     else:
         files = sorted(p.name for p in path.iterdir() if p.suffix in (".yaml", ".yml"))
         listed = "".join(f"\n  - {name}" for name in files)
