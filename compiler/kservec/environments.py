@@ -13,8 +13,10 @@ from kservec.compilation import in_order
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
+from kservec.documents.absent import UNKNOWN_ABSENT
 from kservec.gitops.layout import planned_file, planned_tree, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
+from kservec.io.named_paths import nothing_compiled, path_faults
 from kservec.io.packaged import packaged_schemas
 from kservec.io.workspace import Workspace, include_files, platform_files, source_files
 from kservec.judging import judge
@@ -22,9 +24,11 @@ from kservec.project.gitops import gitops_span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from pathlib import Path as Folder
 
-    from kservec.core.diagnostics import ObjectRef
+    from kservec.api import Compilation
+    from kservec.core.diagnostics import ObjectRef, Span
+    from kservec.core.tree import Path
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
     from kservec.policy.units import Judge
@@ -45,7 +49,7 @@ class Rendering:
     """
 
     settings: Settings
-    output: Path
+    output: Folder
     sources: tuple[File, ...] = ()
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -149,6 +153,8 @@ def render(
         OSError: a path of the project does not exist or cannot be read.
     """
     settings, limits = workspace.environments[name], limits or Limits()
+    if faults := tuple(path_faults(workspace, name)):
+        return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
     compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each)
     rendering = Rendering(
@@ -156,7 +162,7 @@ def render(
         output=workspace.at(settings.output),
         sources=sources,
         objects=compilation.objects,
-        diagnostics=compilation.diagnostics,
+        diagnostics=said_of(compilation, workspace, settings),
         texts=compilation.sources,
         urls=compilation.urls,
         judge=compilation.result.judge,
@@ -164,6 +170,32 @@ def render(
     for stage in STAGES:
         rendering = stage(rendering, workspace) if rendering.ok else rendering
     return rendering
+
+
+def said_of(compilation: Compilation, workspace: Workspace, settings: Settings) -> tuple[Diagnostic, ...]:
+    """What was found in an environment; what is about the project's own settings is located in its file."""
+    places = absent_places(workspace, settings.name)
+    found = tuple(placed(d, places) for d in compilation.diagnostics)
+    if compilation.ok and not compilation.objects:
+        found = (*found, nothing_compiled(workspace))
+    return found
+
+
+def absent_places(workspace: Workspace, name: str) -> dict[str, Span]:
+    """Where each kind is written that a project says is absent, by the name as findings have it."""
+    model, document = workspace.project.model, workspace.project.document
+    own = model.environments.get(name)
+    given: list[tuple[str, Path]] = [(kind, ("absent", i)) for i, kind in enumerate(model.absent)]
+    given += [(kind, ("environments", name, "absent", i)) for i, kind in enumerate(own.absent if own else ())]
+    return {kind: document.span(at) for kind, at in given}
+
+
+def placed(found: Diagnostic, places: Mapping[str, Span]) -> Diagnostic:
+    """A finding about a kind that is said to be absent, at its place."""
+    if found.code is not UNKNOWN_ABSENT or found.span is not None:
+        return found
+    span = next((s for kind, s in places.items() if found.message.endswith(repr(kind)) or not kind.strip()), None)
+    return evolve(found, span=span)
 
 
 def together(workspace: Workspace, renderings: Sequence[Rendering]) -> list[Rendering]:

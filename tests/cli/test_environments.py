@@ -117,10 +117,10 @@ def test_lint_counts_all_environments(repo: Path) -> None:
 
 
 def test_a_path_of_the_project_that_is_not_there(repo: Path) -> None:
-    """It is named, and nothing is written."""
+    """It is an error in the input, and nothing is written."""
     (repo / "kservec.yaml").write_text(PROJECT.replace("[services]", "[servces]"))
     ran = kservec(repo, "build")
-    assert (ran.status, "servces" in ran.err) == (2, True)
+    assert (ran.status, "there is no servces" in ran.err, "nothing was written" in ran.err) == (1, True, True)
 
 
 def test_shells_complete_the_names_of_environments(repo: Path) -> None:

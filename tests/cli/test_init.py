@@ -191,6 +191,36 @@ def test_in_a_folder_of_a_repository(tmp_path: Path) -> None:
     assert "move them there" not in kservec(tmp_path, "init", ".").err
 
 
+def test_below_the_top_the_tools_are_told_where(tmp_path: Path) -> None:
+    """Argo CD and Flux count from the top of the repository; at the top nothing needs to be said."""
+    (tmp_path / ".git").mkdir()
+    kservec(tmp_path, "init", "ml/.models: a", "--repo-url", "https://git.example.com/ml.git")
+    folder = tmp_path / "ml" / ".models: a"
+    project = yaml.safe_load((folder / "kservec.yaml").read_text())
+    assert project["gitops"]["path"] == "ml/.models: a/rendered/{env}"
+    assert "path-from-top" not in kservec(folder, "lint").err
+    kservec(tmp_path, "init", ".")
+    assert "path" not in yaml.safe_load((tmp_path / "kservec.yaml").read_text())["gitops"]
+
+
+def test_an_empty_folder_is_none(tmp_path: Path) -> None:
+    """It is what a variable of the shell becomes that is not set."""
+    ran = kservec(tmp_path, "init", "")
+    assert (ran.status, "DIR is empty" in ran.err, list(tmp_path.iterdir())) == (2, True, [])
+
+
+def test_what_to_type_next_can_be_typed(tmp_path: Path) -> None:
+    """A folder whose name the shell would take apart is quoted."""
+    assert "cd 'a b/ü' && kservec build" in kservec(tmp_path, "init", "a b/ü").err
+
+
+@pytest.mark.parametrize("name", ["project", "cluster"])
+def test_schemas_are_those_that_are_printed(tmp_path: Path, name: str) -> None:
+    """To the byte, so that writing them anew changes nothing."""
+    kservec(tmp_path, "init")
+    assert (tmp_path / ".schemas" / f"{name}.json").read_text() == kservec(tmp_path, "schema", name).out
+
+
 def test_flux_gets_a_url_that_it_takes(tmp_path: Path) -> None:
     """It knows no short forms of SSH."""
     for tool, url in (("argocd", "git@host:team/ml.git"), ("flux", "ssh://git@host/team/ml.git")):

@@ -12,7 +12,7 @@ from kservec.cli.schema import own_schema
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 PROJECTS = sorted(GOLDEN.glob("*/input/kservec.yaml"))
-FAULTY = {"err-project-additions", "err-project-field", "err-project-none", "err-project-policy"}
+FAULTY = {"err-project-additions", "err-project-field", "err-project-none", "err-project-policy", "err-project-texts"}
 """Golden projects whose fault is in the structure of the file."""
 
 

@@ -302,11 +302,16 @@ def refuse_unsafe(output: Path, ctx: click.Context) -> None:
     resolved = Path(os.path.realpath(output))
     if os.path.lexists(resolved) and not resolved.is_dir():
         raise click.UsageError(f"--output {output}: this is no folder", ctx)
-    if Path.cwd().is_relative_to(resolved) or (resolved / ".git").exists() or os.path.ismount(resolved):
+    if Path.cwd().is_relative_to(resolved) or is_of_git(resolved) or os.path.ismount(resolved):
         raise click.UsageError(f"--output {output}: choose a folder of its own, such as rendered/", ctx)
     if holds_other_folders(resolved):
         message = f"--output {output}: it holds other folders and no {INDEX}; choose a folder of its own"
         raise click.UsageError(message, ctx)
+
+
+def is_of_git(folder: Path) -> bool:
+    """Whether a folder is the top of a repository, or in what git keeps for itself."""
+    return (folder / ".git").exists() or ".git" in (part.lower() for part in folder.parts)
 
 
 def holds_other_folders(folder: Path) -> bool:

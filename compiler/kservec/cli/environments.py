@@ -201,6 +201,10 @@ def all_findings(
             the day.
     """
     found = [d for rendering in renderings for d in rendering.diagnostics]
+    if selection.workspace is not None:
+        from kservec.io.named_paths import misplaced  # noqa: PLC0415 - only with a project
+
+        found += [d for r in renderings for d in misplaced(selection.workspace, r.settings)]
     if any(rendering.excuses for rendering in renderings):
         found += waivers_found(selection, renderings, gate=gate)
     return tuple(dict.fromkeys((*selection.diagnostics, *found)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,20 @@ ATTRIBUTES = ".gitattributes"
 TOP_ONLY = (".github/", ".gitlab", ".pre-commit")
 
 
+def folder_of(ctx: click.Context, parameter: click.Parameter, value: str) -> Path:
+    """The folder that an argument names.
+
+    Raises:
+        click.UsageError: it is empty, which a variable of the shell that is not set becomes.
+    """
+    del parameter
+    if not value:
+        raise click.UsageError("DIR is empty; name a folder, or leave it out for this one", ctx)
+    return Path(value)
+
+
 @click.command()
-@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(file_okay=False), callback=folder_of)
 @click.option("--gitops", "tool", type=click.Choice(TOOLS), default=TOOLS[0], show_default=True,
               help="For which tool objects are rendered.")  # fmt: skip
 @click.option("--ci", type=click.Choice(CI_SYSTEMS), default=CI_SYSTEMS[0], show_default=True,
@@ -49,8 +62,9 @@ def init(*, folder: Path, tool: str, ci: str, mode: str, overlays: bool, repo_ur
 
     url = origin_url(folder.absolute()) if repo_url is None else repo_url
     choices = Choices(
-        name=folder.resolve().name, version=__version__, repo_url=url, tool=tool, ci=ci, mode=mode, overlays=overlays
-    )
+        name=folder.resolve().name, version=__version__, repo_url=url, tool=tool, ci=ci, mode=mode, overlays=overlays,
+        below=folder_below_top(folder),
+    )  # fmt: skip
     texts = {name: packaged_own_schema(name).decode() for name in DOCUMENTS}
     schemas = {name: (json.loads(text), text) for name, text in texts.items()}
     try:
@@ -66,7 +80,8 @@ def folder_below_top(folder: Path) -> str:
     from kservec.io.repository import repository_top  # noqa: PLC0415 - `--help` needs none of it
 
     absolute = folder.resolve()
-    return absolute.relative_to(repository_top(absolute)).as_posix().removeprefix(".")
+    below = absolute.relative_to(repository_top(absolute))
+    return "" if below == Path() else below.as_posix()
 
 
 def told(laid: Laid, folder: Path, url: str) -> list[str]:
@@ -81,7 +96,7 @@ def told(laid: Laid, folder: Path, url: str) -> list[str]:
         what = ".github, .gitlab* and .pre-commit-config.yaml count at the top of a repository alone"
         lines.append(f"  {what}: move them there, and let them work in {above}")
     if laid.written:
-        move = "" if folder == Path() else f"cd {folder} && "
+        move = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
         lines += ["next:", f"  {move}kservec build", "  README.md says how it goes on"]
         if PROJECT_FILE in laid.written and not url:
             lines.append(f"  gitops.repoURL in {PROJECT_FILE} is a place-holder; put in where the repository is")

@@ -38,8 +38,12 @@ def inputs_of(paths: Sequence[str], target: Target) -> tuple[Sequence[File], Tar
     if len(selection.names) > 1:
         raise click.UsageError(f"which environment? Name one of {', '.join(selection.names)}", ctx)
     from kservec.environments import target_of  # noqa: PLC0415 - only with a project
+    from kservec.io.named_paths import path_faults  # noqa: PLC0415 - as above
     from kservec.io.workspace import source_files  # noqa: PLC0415 - as above
 
+    if faults := tuple(path_faults(selection.workspace, selection.names[0])):
+        Findings(layout=TEXT, notes=False).show(faults, selection.sources)
+        ctx.exit(FAILED)
     settings = selection.workspace.environments[selection.names[0]]
     try:
         files = source_files(selection.workspace, settings, target.limits.max_bytes)

@@ -52,7 +52,10 @@ def schema(kind: str | None) -> int:
     if kind is None:
         write("".join(f"{name}\n" for name in (*OWN.values(), *schemas.names())))
         return 0
-    found = own_schema(kind) or schemas.bundled(kind)
+    if (text := own_text(kind)) is not None:
+        write(text)
+        return 0
+    found = schemas.bundled(kind)
     if found is None:
         known = {part for name in schemas.names() for part in (name, name.rpartition("/")[2])}
         near = closest(kind, {*known, *OWN, *OWN.values()})
@@ -64,6 +67,12 @@ def schema(kind: str | None) -> int:
 
 def own_schema(kind: str) -> Json | None:
     """The schema of one of our own documents, by its word, kind or full name, in any case; None of others."""
+    text = own_text(kind)
+    return None if text is None else json.loads(text)
+
+
+def own_text(kind: str) -> str | None:
+    """The same as text, byte for byte what `kservec init` writes."""
     asked = kind.lower()
     word = next((word for word, name in OWN.items() if asked in (word, name.lower())), None)
-    return None if word is None else json.loads(packaged_own_schema(word))
+    return None if word is None else packaged_own_schema(word).decode()

@@ -24,6 +24,7 @@ CODES = {
     "extra_forbidden": UNKNOWN_FIELD,
     "literal_error": ENUM,
     "missing": REQUIRED,
+    "kservec_text": PATTERN,
     "string_pattern_mismatch": PATTERN,
     "string_too_short": RANGE,
 }
@@ -42,6 +43,9 @@ DUE = {
     "string_type": "a string",
 }
 """pydantic's kind of error -> what is due; lists are the only types of ours that it tells by their class."""
+
+KEY = "[key]"
+"""What pydantic puts behind the key of a mapping where the key is wrong, and not its value."""
 
 
 class Spot(NamedTuple):
@@ -74,8 +78,10 @@ def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Itera
 
     A `loc` may end in names that are no steps; the span is then that of the last one that is.
     """
-    for problem in error.errors(include_url=False, include_input=False, include_context=False):
-        path = tuple(problem["loc"])
+    for problem in error.errors(include_url=False, include_input=False):
+        loc = tuple(problem["loc"])
+        is_key = loc[-1:] == (KEY,)
+        path = loc[:-1] if is_key else loc
         name, shown = str(path[-1]) if path else "", field_path(spot.at + path)
         code = CODES.get(problem["type"], TYPE)
         if code is UNKNOWN_FIELD:
@@ -87,8 +93,8 @@ def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Itera
             message, hint = f"{shown} must be {due}", "write a list item, with a dash in front" if due == LIST else ""
         else:
             said = problem["msg"].removeprefix("Value error, ")
-            message, hint = f"{shown}: {said[:1].lower()}{said[1:]}", ""
-        span = spot.span(path, at_key=code is UNKNOWN_FIELD)
+            message, hint = f"{shown}: {said[:1].lower()}{said[1:]}", problem.get("ctx", {}).get("remedy", "")
+        span = spot.span(path, at_key=is_key or code is UNKNOWN_FIELD)
         yield Diagnostic(code=code, message=message, span=span, help=hint, subject=spot.subject)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Diagnostic, Span
 from kservec.core.text.source import parse
+from kservec.io.named_paths import meant
 from kservec.io.reading import read_file, shown_name
 from kservec.overlays.closure import Closure, Patch, is_below, patches_of, resolved
 from kservec.overlays.judging import (
@@ -198,7 +199,7 @@ def no_kustomization(folder: str, found: list[str], path: Path, named: Span) -> 
     if found:
         message, hint = f"{shown} holds {' and '.join(found)}", "keep one of them"
     elif not path.is_dir():
-        message, hint = f"there is no folder {shown}", "name a folder that holds a kustomization.yaml"
+        message, hint = f"there is no folder {shown}", meant(path, "name a folder that holds a kustomization.yaml")
     else:
         files = sorted(p.name for p in path.iterdir() if p.suffix in (".yaml", ".yml"))
         listed = "".join(f"\n  - {name}" for name in files)

@@ -36,6 +36,13 @@ NOT_A_FILE = Code(
     "Pipes, sockets and devices in input folders are passed over: reading them might never end. Name one on the "
     "command line to read it.",
 )
+LED_OUT = Code(
+    "project/link-outside",
+    Severity.ERROR,
+    "a link that leads out of the project",
+    "A file of the sources, the platform or `include` is a link to something outside of the folder of kservec.yaml. "
+    "A checkout is all that a build needs, so nothing outside of it is read.",
+)
 NOT_FOLLOWED = Code(
     "input/link-not-followed",
     Severity.NOTE,
@@ -73,11 +80,12 @@ class File(NamedTuple):
         return self.finding is None or self.finding.is_error
 
 
-def read_files(paths: Sequence[str], max_bytes: int) -> tuple[File, ...]:
+def read_files(paths: Sequence[str], max_bytes: int, *, within: str = "") -> tuple[File, ...]:
     """Files, folders (the YAML and JSON files below them) and standard input, each once.
 
     Of folders, what is hidden is left out, and so are trees that kservec wrote; what cannot be read there has a finding
     instead of content. A file that is larger than `max_bytes` is cut just past it: enough for the parser to refuse it.
+    With `within`, a folder without links in its path, files of folders that are links to somewhere else have a finding.
 
     Raises:
         OSError: a path does not exist or cannot be read, a folder holds nothing to read, or standard input is named
@@ -92,7 +100,7 @@ def read_files(paths: Sequence[str], max_bytes: int) -> tuple[File, ...]:
                 raise OSError(errno.EBADF, "standard input is closed", STDIN)
             found[STDIN] = File(STDIN_NAME, sys.stdin.buffer.read(max_bytes + 1))
         else:
-            add_files(Path(path), max_bytes, found)
+            add_files(Path(path), max_bytes, found, within=within)
     return tuple(found.values())
 
 
@@ -108,7 +116,7 @@ def read_tree(folder: Path, holding: bytes, max_bytes: int) -> tuple[File, ...]:
     return tuple(file for file in files if holding in file.content)
 
 
-def add_files(path: Path, max_bytes: int, found: dict[str, File]) -> None:
+def add_files(path: Path, max_bytes: int, found: dict[str, File], *, within: str = "") -> None:
     """Add a file, or the files of a folder, to what was read, unless it is there already under another name.
 
     Raises:
@@ -122,11 +130,26 @@ def add_files(path: Path, max_bytes: int, found: dict[str, File]) -> None:
     for entry in entries_below(path):
         identity = os.path.realpath(entry) if isinstance(entry, Path) else entry.message
         if identity not in found:
-            found[identity] = read_entry(entry, max_bytes)
+            if isinstance(entry, Path) and within and not is_within(identity, within):
+                found[identity] = led_out(entry)
+            else:
+                found[identity] = read_entry(entry, max_bytes)
         something |= found[identity].has_to_be_read
     if not something:
         reason = "it is a tree that kservec wrote" if (path / INDEX).exists() else "no YAML or JSON file in this folder"
         raise OSError(errno.ENOENT, reason, str(path))
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it; both without links in them."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def led_out(path: Path) -> File:
+    """A link that leads out of the project, which is not read."""
+    name = shown_name(path)
+    message = f"{name} is a link to {shown_name(Path(os.readlink(path)))}, which is outside of the project"
+    return File(name, b"", Diagnostic(code=LED_OUT, message=message, span=Span(name), help="copy the file there"))
 
 
 def read_entry(path: Path | Diagnostic, max_bytes: int) -> File:

@@ -37,6 +37,11 @@ class Workspace(NamedTuple):
         """The settings of every environment by its name."""
         return self.project.environments
 
+    @property
+    def real_root(self) -> str:
+        """The folder of its file without links in the path."""
+        return os.path.realpath(self.root)
+
     def at(self, path: str) -> Path:
         """Where a path of the project lies."""
         return self.root / path
@@ -99,7 +104,7 @@ def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tu
     Raises:
         OSError: a path does not exist or cannot be read.
     """
-    files = read_files(workspace.below(settings.sources), max_bytes)
+    files = read_files(workspace.below(settings.sources), max_bytes, within=workspace.real_root)
     own = {workspace.file.name, shown_name(workspace.at(LOCK_FILE))}
     sources = tuple(file for file in files if file.name not in own)
     if not settings.overlay:
@@ -115,7 +120,9 @@ def include_files(workspace: Workspace, settings: Settings, max_bytes: int) -> t
     Raises:
         OSError: a path does not exist or cannot be read.
     """
-    return read_files(workspace.below(settings.include), max_bytes) if settings.include else ()
+    if not settings.include:
+        return ()
+    return read_files(workspace.below(settings.include), max_bytes, within=workspace.real_root)
 
 
 def platform_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
@@ -124,4 +131,4 @@ def platform_files(workspace: Workspace, settings: Settings, max_bytes: int) -> 
     Raises:
         OSError: a path does not exist or cannot be read.
     """
-    return read_files(workspace.below(settings.platform), max_bytes)
+    return read_files(workspace.below(settings.platform), max_bytes, within=workspace.real_root)

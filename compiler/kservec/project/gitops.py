@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.paths import lookup
 from kservec.core.records import fresh, record
-from kservec.project.paths import leads_out
+from kservec.project.paths import leads_into_git, leads_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -208,8 +208,10 @@ def contradictions(settings: Settings) -> Iterator[tuple[Path, str, str]]:
     gitops = settings.gitops
     if gitops.tool == "none":
         return
-    if leads_out(gitops.path):
+    if gitops.path != settings.output and leads_out(gitops.path):
         yield ("path",), f"{gitops.path} leads out of the repository", "name the folder of the tree below its root"
+    if gitops.path != settings.output and leads_into_git(gitops.path):
+        yield ("path",), f"{gitops.path} leads into .git", "name the folder of the tree, as it is committed"
     sourced = gitops.for_flux and not gitops.for_argocd and gitops.flux.source
     if not gitops.repo_url and not sourced:
         yield (), "gitops names no repository", "add repoURL, the repository that the rendered tree is committed to"

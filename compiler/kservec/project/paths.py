@@ -25,6 +25,13 @@ OUTSIDE = Code(
     "a path of a project that leads out of its folder",
     "All paths of a project are below the folder of kservec.yaml, so that a checkout is all that a build needs.",
 )
+IN_GIT = Code(
+    "project/path-in-git",
+    Severity.ERROR,
+    "a path of a project that leads into git's own folder",
+    "What is in a folder called .git is git's: its hooks are programs that git runs, and nothing in it is committed. "
+    "kservec neither reads nor writes there.",
+)
 OVERLAP = Code(
     "project/output-overlaps",
     Severity.ERROR,
@@ -39,7 +46,7 @@ BAD_NAME = Code(
     "Environments are named on the command line, in paths and in labels: lower-case letters, digits and dashes.",
 )
 
-_is_name = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?").fullmatch
+is_name = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?").fullmatch
 LISTS = ("sources", "platform", "include")
 SINGLE = ("overlay", "patches", "output")
 
@@ -50,12 +57,16 @@ def path_findings(project: Project, document: Document, environments: Mapping[st
     for path, at in places:
         hint = "name a path below the folder of kservec.yaml, with slashes and without .."
         yield Diagnostic(code=OUTSIDE, message=f"{path} leads out of the project", span=document.span(at), help=hint)
+    inside = [(path, at) for path, at in all_paths(project) if leads_into_git(path)]
+    for path, at in inside:
+        hint = "name a folder outside .git"
+        yield Diagnostic(code=IN_GIT, message=f"{path} leads into .git", span=document.span(at), help=hint)
     for name in project.environments:
-        if not _is_name(name):
+        if not is_name(name):
             span = document.key_span(("environments", name))
             hint = "use lower-case letters, digits and dashes, 63 at most"
             yield Diagnostic(code=BAD_NAME, message=f"{name!r} names no environment", span=span, help=hint)
-    if not places:
+    if not places and not inside:
         yield from overlaps(environments, document)
 
 
@@ -82,6 +93,11 @@ def leads_out(path: str) -> bool:
     return (
         path.startswith(("/", "~")) or "\\" in path or ".." in path.split("/") or ":" in path.split("/", maxsplit=1)[0]
     )
+
+
+def leads_into_git(path: str) -> bool:
+    """Whether a path has a step that is git's folder, on disks that know no case too."""
+    return ".git" in (step.rstrip(". ").lower() for step in path.replace("\\", "/").split("/"))
 
 
 def overlaps(environments: Mapping[str, Settings], document: Document) -> Iterator[Diagnostic]:

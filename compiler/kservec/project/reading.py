@@ -8,7 +8,7 @@ from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severi
 from kservec.core.text.source import parse
 from kservec.core.unit import Source
 from kservec.project.gitops import gitops_findings
-from kservec.project.paths import path_findings
+from kservec.project.paths import is_name, path_findings
 from kservec.project.settings import environments_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def read_project(content: bytes, name: str) -> tuple[ReadProject | None, tuple[D
     except Reject as reject:
         return None, (*found, *reject.diagnostics)
     environments = environments_of(model)
-    judged = (*found, *path_findings(model, document, environments), *gitops_findings(environments, document))
+    # What follows from a name that no environment can have is no fault of its own.
+    named = {name: settings for name, settings in environments.items() if is_name(name)}
+    judged = (*found, *path_findings(model, document, named), *gitops_findings(named, document))
     return None if has_errors(judged) else ReadProject(model, document, environments), judged
 
 

@@ -20,7 +20,8 @@ class Choices:
     """The choices for a repository, each one of the tuples above.
 
     `name` is that of its folder, `repo_url` where Argo CD or Flux find it; `overlays`: whether environments are
-    kustomize overlays; `version` is that of kservec, which CI installs.
+    kustomize overlays; `version` is that of kservec, which CI installs; `below` is the path of the folder from the
+    top of a repository that is there already, empty at the top.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Choices:
     ci: str = GITHUB
     mode: str = STANDARD
     overlays: bool = False
+    below: str = ""
 
     @property
     def title(self) -> str:

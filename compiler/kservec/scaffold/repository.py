@@ -35,6 +35,8 @@ REVIEWED = {
 OVERLAY_ROW = "| `overlays/` | what is different in an environment: kustomize overlays over `services/` |\n"
 
 _places = re.compile(r"<<([a-z]+)>>")
+OUTPUT = "rendered/{env}"
+"""Where trees are rendered to."""
 
 
 class Planned(NamedTuple):
@@ -85,7 +87,7 @@ def project_file(choices: Choices, template: str, schema: Schema) -> str:
     shared = [o for name, o in options.items() if name in own and name != "output"]
     return filled(
         template,
-        fixed=paragraphs(fixed, {"sources": ["services"], "output": "rendered/{env}"}),
+        fixed=paragraphs(fixed, {"sources": ["services"], "output": OUTPUT}),
         shared=paragraphs(shared, {"platform": ["platform/common"]} | gitops(choices)),
         environments="\n".join(f"  {name}:\n{own_settings(choices, name)}" for name in ENVIRONMENTS),
     )
@@ -93,7 +95,10 @@ def project_file(choices: Choices, template: str, schema: Schema) -> str:
 
 def gitops(choices: Choices) -> dict[str, object]:
     """What the project file says about Argo CD and Flux."""
-    return {} if choices.tool == NO_TOOL else {"gitops": {"tool": choices.tool, "repoURL": choices.url}}
+    if choices.tool == NO_TOOL:
+        return {}
+    path = {"path": f"{choices.below}/{OUTPUT}"} if choices.below else {}
+    return {"gitops": {"tool": choices.tool, "repoURL": choices.url, **path}}
 
 
 def paragraphs(options: list[Option], written: Mapping[str, object]) -> str:

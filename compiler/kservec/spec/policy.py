@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 
 from kservec.spec.cluster import Part
 from kservec.spec.described import option
+from kservec.spec.texts import NamespaceKey
 
 WaivableName = Literal[
     "policy/api-deprecated",
@@ -99,7 +100,7 @@ class PodSecurity(Part):
     """The level of the Pod Security Standards that pods must pass: of all namespaces, and of single ones."""
 
     level: Level | None = Field(default=None, description="That of all namespaces; by default security.podSecurity.")
-    namespaces: Mapping[str, Level] = Field(default_factory=dict, description="Those of single namespaces.")
+    namespaces: Mapping[NamespaceKey, Level] = Field(default_factory=dict, description="Those of single namespaces.")
 
 
 class Policy(Part):

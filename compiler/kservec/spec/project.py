@@ -10,16 +10,28 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
 from kservec.spec.described import option
 from kservec.spec.gitops import GitOps
 from kservec.spec.policy import Policy
-
-Path = Annotated[str, Field(min_length=1)]
-"""A path below the folder of the project file, with slashes."""
+from kservec.spec.texts import (
+    AddressRange,
+    ImageKey,
+    ImageName,
+    LabelKey,
+    LabelName,
+    LabelValue,
+    Namespace,
+    ObjectName,
+    Path,
+    PathWithPlace,
+    SecretEntry,
+    has_version,
+    is_inside,
+)
 
 SHARE = "^(100|[0-9]{1,2})%$"
 is_share = re.compile(SHARE).fullmatch
@@ -59,11 +71,18 @@ class Knative(Part):
 class Images(Part):
     """Where images come from: beginnings of image names, and what stands there instead. The longest one that fits."""
 
-    rewrite: Mapping[str, str] = Field(
+    rewrite: Mapping[ImageKey, ImageName] = Field(
         default_factory=dict,
         description="Beginnings of image names, and what stands in their place. The longest one that fits counts.",
         examples=[{"docker.io/": "registry.example.com/docker/"}],
     )
+
+    @model_validator(mode="after")
+    def keeps_versions_apart(self) -> Images:
+        """Refuse a tag or digest in place of a name: the image's own would come after it."""
+        if any(has_version(new) and not has_version(old) for old, new in self.rewrite.items()):
+            raise ValueError("only an image with a tag or digest can be replaced by one with a tag or digest")
+        return self
 
 
 class Security(Part):
@@ -95,15 +114,22 @@ class Security(Part):
 class Expression(Part):
     """One requirement of a selector."""
 
-    key: str = Field(description="The label that is looked at.")
+    key: LabelName = Field(description="The label that is looked at.")
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How it is compared.")
-    values: Sequence[str] | None = Field(default=None, description="What it is compared with.")
+    values: Sequence[LabelValue] | None = Field(default=None, description="What it is compared with.")
+
+    @model_validator(mode="after")
+    def compares(self) -> Expression:
+        """Refuse what no API server takes: a comparison without values, or values that nothing is compared with."""
+        if self.operator.endswith("In") != bool(self.values):
+            raise ValueError("values belong to In and NotIn, which need some, and to them alone")
+        return self
 
 
 class Selector(Part):
     """A selector of labels, as Kubernetes has it; an empty one selects everything."""
 
-    match_labels: Mapping[str, str] | None = Field(
+    match_labels: Mapping[LabelKey, LabelValue] | None = Field(
         default=None, description="Labels and the values that they must have."
     )
     match_expressions: Sequence[Expression] | None = Field(
@@ -114,8 +140,18 @@ class Selector(Part):
 class IPBlock(Part):
     """A range of addresses."""
 
-    cidr: str = Field(description="The range, as 10.0.0.0/8.")
-    but: Sequence[str] | None = Field(default=None, alias="except", description="Ranges in it that are left out.")
+    cidr: AddressRange = Field(description="The range, as 10.0.0.0/8.")
+    but: Sequence[AddressRange] | None = Field(
+        default=None, alias="except", description="Ranges in it that are left out."
+    )
+
+    @field_validator("but")
+    @classmethod
+    def is_inside(cls, value: Sequence[str] | None, info: ValidationInfo) -> Sequence[str] | None:
+        """Refuse what no API server takes: to leave out what is not in the range, or all of it."""
+        if "cidr" in info.data and not all(is_inside(each, info.data["cidr"]) for each in value or ()):
+            raise ValueError("each range must be a smaller one inside cidr")
+        return value
 
 
 class Peer(Part):
@@ -192,8 +228,7 @@ class PodDisruptionBudget(Part):
 class Spread(Part):
     """A topology spread constraint. Its selector is made of the labels of each workload."""
 
-    topology_key: str = Field(
-        min_length=1,
+    topology_key: LabelName = Field(
         description="The label of nodes that tells the zones apart.",
         examples=["topology.kubernetes.io/zone"],
     )
@@ -206,8 +241,8 @@ class Spread(Part):
 class SecretKey(Part):
     """A key of a Secret."""
 
-    name: str = Field(description="The name of the Secret.")
-    key: str = Field(description="Its key.")
+    name: ObjectName = Field(description="The name of the Secret.")
+    key: SecretEntry = Field(description="Its key.")
 
 
 class PodMonitor(Part):
@@ -218,7 +253,7 @@ class PodMonitor(Part):
     """
 
     enabled: bool | None = option(False, "Whether there are PodMonitors for services whose pods offer metrics.")
-    labels: Mapping[str, str] | None = Field(
+    labels: Mapping[LabelKey, LabelValue] | None = Field(
         default=None, description="The labels that Prometheus selects PodMonitors by."
     )
     interval: Annotated[str, Field(pattern=r"^[0-9]+(ms|s|m|h)$")] | None = Field(
@@ -291,10 +326,10 @@ class Environment(Options):
     patches: Path | None = Field(
         default=None, description="A kustomization over the rendered objects.", examples=["patches/prod"]
     )
-    output: Path | None = Field(
+    output: PathWithPlace | None = Field(
         default=None, description="The folder of the rendered tree, instead of the project's.", examples=["deploy/prod"]
     )
-    namespaces: Sequence[str] = Field(
+    namespaces: Sequence[Namespace] = Field(
         default=(), description="The namespaces that objects may be in; any, if there are none.", examples=[["ml"]]
     )
 
@@ -309,7 +344,7 @@ class Project(Options):
     sources: Sequence[Path] = Field(
         min_length=1, description="Files or folders with the services to compile.", examples=[["services"]]
     )
-    output: Path = Field(
+    output: PathWithPlace = Field(
         default="rendered/{env}",
         description="The folder of each rendered tree; {env} is the name of the environment. It holds nothing else.",
     )

@@ -49,8 +49,8 @@ PATTERN = Code(
     "schema/pattern",
     Severity.ERROR,
     "text in a form that the field does not take",
-    "The API server matches the text against a pattern or format. Quantities are a number and an optional suffix: "
-    "500m, 2, 1.5Gi.",
+    "The API server, or whoever else reads the text in the end, takes one of a certain form. Quantities are a number "
+    "and an optional suffix: 500m, 2, 1.5Gi.",
 )
 DUPLICATE = Code(
     "schema/duplicate",
