@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts
+from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts, unbraked
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
@@ -167,7 +167,7 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         return FAILED
     first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
     lines = put_all(trees, force=wanted.force)
-    findings.show(found, sources, outcome="\n".join([*lines, *attributes_hint(first)]))
+    findings.show(found, sources, outcome="\n".join([*lines, *unbraked(selection, first), *attributes_hint(first)]))
     return 0
 
 
@@ -187,6 +187,10 @@ def in_the_way(
     for (planned, folder), rendering in zip(trees, renderings, strict=True):
         may_be_written(selection.workspace, rendering, planned, wanted.output)
         refuse_empty(rendering.objects, folder, allow_empty=wanted.allowed.empty)
+        if not rendering.sources and not wanted.allowed.empty and not is_tree(folder):
+            places = ", ".join(rendering.settings.sources)
+            message = f"no YAML or JSON file in {places}; --allow-empty writes an empty tree"
+            raise click.UsageError(message, click.get_current_context())
         if not wanted.allowed.shrink:
             refuse_shrinking(rendering, folder)
         obstacles += obstacles_of(planned, folder, force=wanted.force)
@@ -286,7 +290,7 @@ def refuse_empty(objects: Sequence[Rendered], output: Path, *, allow_empty: bool
     """Refuse to empty a rendered tree by mistake.
 
     Raises:
-        click.UsageError: nothing was compiled, and there is a tree.
+        click.UsageError: nothing was compiled, and there is a tree, or there was nothing to compile.
     """
     if not objects and not allow_empty and is_tree(output):
         message = f"nothing was compiled, so all of {output} would be removed; --allow-empty does it"

@@ -145,6 +145,14 @@ def _stumble(error: Exception, text: str) -> Stumble:
     return Stumble(text, at, began, error.problem or "", error.context or "")
 
 
+def merge_conflict(text: SourceText) -> Diagnostic | None:
+    """The finding about the first mark of a merge conflict, for a text that cannot be read; None without one."""
+    found = _conflict(Stumble(text.text, 0, 0, "", ""))
+    if found is None:
+        return None
+    return Diagnostic(code=found.code, message=found.message, span=text.token(found.at), help=found.advice)
+
+
 def _conflict(s: Stumble) -> Mistake | None:
     found = _find_conflict(s.text)
     if found is None:
