@@ -59,6 +59,21 @@ def braked(selection: Selection, rendering: Rendering, folder: Path, accepted: i
         raise click.ClickException(f"cannot read {error.filename or folder}: {error.strerror}") from None
 
 
+def unbraked(selection: Selection, renderings: Sequence[Rendering]) -> list[str]:
+    """Lines about new trees of projects with a brake, which has nothing to compare them with."""
+    workspace = selection.workspace
+    limited = [r for r in renderings if r.settings.policy.brakes and workspace is not None]
+    if not limited or workspace is None:
+        return []
+    from kservec.braking import committed_difference  # noqa: PLC0415 - most projects have no brake
+
+    new = [str(r.output) for r in limited if committed_difference(r, r.output, workspace) is None]
+    return [
+        f"hint: {folder} is new and not in git's last commit: the limits of policy had no tree to compare with"
+        for folder in new
+    ]
+
+
 def refuse_shrinking(rendering: Rendering, folder: Path) -> None:
     """Refuse to take most of a tree away by mistake.
 

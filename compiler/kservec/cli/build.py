@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts
+from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts, unbraked
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
-from kservec.cli.streams import write
+from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
+from kservec.cli.streams import StoppedError, write
 from kservec.core.records import fresh, record
 from kservec.gitops.layout import INDEX, planned_file, planned_tree
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kservec.api import Compilation, Target
     from kservec.cli.environments import Selection
@@ -72,7 +72,10 @@ UNCHANGED = "up to date"
 )
 @click.option("--hydrator", is_flag=True, help="Add hydrator.metadata to --output, which goes to a branch of its own.")
 @click.option(
-    "--commit", metavar="SHA", help="The commit of the specs, for --hydrator and --oci.  [default: as git says]"
+    "--commit",
+    metavar="SHA",
+    help="The commit of the specs. --hydrator takes what git says without it; --oci names one only with it, and then "
+    "the digest changes with each commit.",
 )
 @today_option
 @target_options
@@ -107,6 +110,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
         return build_environments(selection, target, wanted, findings)
     refuse_project_options(oci=oci, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
+    refuse_inputs(output, paths)
     compilation = compiled(paths, target)
     if not compilation.ok:
         findings.show(compilation.diagnostics, compilation.sources, outcome="nothing was written")
@@ -157,21 +161,42 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         findings.show(found, sources, outcome=packed(selection, renderings[0], wanted))
         return 0
     trees = [(tree_of(selection, r, wanted), wanted.output or r.output) for r in renderings]
-    for (_, folder), rendering in zip(trees, renderings, strict=True):
-        refuse_place(folder)
-        refuse_empty(rendering.objects, folder, allow_empty=wanted.allowed.empty)
-        if not wanted.allowed.shrink:
-            refuse_shrinking(rendering, folder)
-    obstacles = [] if wanted.force else [o for planned, folder in trees for o in obstacles_of(planned, folder)]
-    for (_, folder), rendering in zip(trees, renderings, strict=True):
-        obstacles += braked(selection, rendering, folder, wanted.allowed.restarts)
+    obstacles = in_the_way(selection, renderings, trees, wanted)
     if obstacles:
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
     first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
-    lines = [outcome_of(put(planned, folder, force=wanted.force), folder) for planned, folder in trees]
-    findings.show(found, sources, outcome="\n".join([*lines, *attributes_hint(first)]))
+    lines = put_all(trees, force=wanted.force)
+    findings.show(found, sources, outcome="\n".join([*lines, *unbraked(selection, first), *attributes_hint(first)]))
     return 0
+
+
+def in_the_way(
+    selection: Selection,
+    renderings: Sequence[Rendering],
+    trees: Sequence[tuple[Mapping[str, bytes], Path]],
+    wanted: Wanted,
+) -> list[Diagnostic]:
+    """What keeps trees from being written: files that are not to be overwritten, and what the project does not allow.
+
+    Raises:
+        click.UsageError: a folder is not to be written, or its tree would be left without most of what it has.
+        click.ClickException: something cannot be read.
+    """
+    obstacles: list[Diagnostic] = []
+    for (planned, folder), rendering in zip(trees, renderings, strict=True):
+        may_be_written(selection.workspace, rendering, planned, wanted.output)
+        refuse_empty(rendering.objects, folder, allow_empty=wanted.allowed.empty)
+        if not rendering.sources and not wanted.allowed.empty and not is_tree(folder):
+            places = ", ".join(rendering.settings.sources)
+            message = f"no YAML or JSON file in {places}; --allow-empty writes an empty tree"
+            raise click.UsageError(message, click.get_current_context())
+        if not wanted.allowed.shrink:
+            refuse_shrinking(rendering, folder)
+        obstacles += obstacles_of(planned, folder, force=wanted.force)
+    for (_, folder), rendering in zip(trees, renderings, strict=True):
+        obstacles += braked(selection, rendering, folder, wanted.allowed.restarts)
+    return obstacles
 
 
 def attributes_hint(renderings: Sequence[Rendering]) -> list[str]:
@@ -224,13 +249,6 @@ def refuse_several(selection: Selection, wanted: Wanted) -> None:
         raise click.UsageError(f"{option} takes one environment; name one of {', '.join(selection.names)}", ctx)
 
 
-def obstacles_of(planned: Mapping[str, bytes], folder: Path) -> Sequence[Diagnostic]:
-    """What is in the way of a tree."""
-    from kservec.io.tree_writer import obstacles_in  # noqa: PLC0415 - not needed without --output
-
-    return obstacles_in(folder, planned)
-
-
 def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, force: bool) -> None:
     """Refuse options that exclude each other or have no effect.
 
@@ -272,51 +290,11 @@ def refuse_empty(objects: Sequence[Rendered], output: Path, *, allow_empty: bool
     """Refuse to empty a rendered tree by mistake.
 
     Raises:
-        click.UsageError: nothing was compiled, and there is a tree.
+        click.UsageError: nothing was compiled, and there is a tree, or there was nothing to compile.
     """
     if not objects and not allow_empty and is_tree(output):
         message = f"nothing was compiled, so all of {output} would be removed; --allow-empty does it"
         raise click.UsageError(message, click.get_current_context())
-
-
-def refuse_place(output: Path) -> None:
-    """Refuse a folder that is not to be written, or cannot be looked at.
-
-    Raises:
-        click.UsageError: it is one.
-    """
-    ctx = click.get_current_context()
-    try:
-        refuse_unsafe(output, ctx)
-    except OSError as error:
-        raise click.UsageError(f"--output {output}: {error.strerror}", ctx) from None
-
-
-def refuse_unsafe(output: Path, ctx: click.Context) -> None:
-    """Refuse what cannot, or should not, be replaced as a whole.
-
-    Raises:
-        click.UsageError: it is no folder, holds the current folder or a repository, is a mount point, or holds folders
-            that are not of a rendered tree.
-    """
-    resolved = Path(os.path.realpath(output))
-    if os.path.lexists(resolved) and not resolved.is_dir():
-        raise click.UsageError(f"--output {output}: this is no folder", ctx)
-    if Path.cwd().is_relative_to(resolved) or is_of_git(resolved) or os.path.ismount(resolved):
-        raise click.UsageError(f"--output {output}: choose a folder of its own, such as rendered/", ctx)
-    if holds_other_folders(resolved):
-        message = f"--output {output}: it holds other folders and no {INDEX}; choose a folder of its own"
-        raise click.UsageError(message, ctx)
-
-
-def is_of_git(folder: Path) -> bool:
-    """Whether a folder is the top of a repository, or in what git keeps for itself."""
-    return (folder / ".git").exists() or ".git" in (part.lower() for part in folder.parts)
-
-
-def holds_other_folders(folder: Path) -> bool:
-    """Whether a folder is in use for something else: it has folders, and no index of a rendered tree."""
-    return folder.is_dir() and not is_tree(folder) and any(p.is_dir() for p in folder.iterdir())
 
 
 def written(compilation: Compilation, output: Path, findings: Findings, *, shape: str, force: bool) -> int:
@@ -347,6 +325,34 @@ def put(planned: Mapping[str, bytes], output: Path, *, force: bool) -> Written:
         return write_tree(output, planned, force=force)
     except OSError as error:
         raise click.ClickException(f"cannot write {error.filename or output}: {error.strerror}") from None
+
+
+def put_all(trees: Sequence[tuple[Mapping[str, bytes], Path]], *, force: bool) -> list[str]:
+    """Write trees one after the other; a line about each.
+
+    Raises:
+        StoppedError: that was interrupted, or one cannot be written; it says which trees were written before.
+    """
+    lines: list[str] = []
+    try:
+        for planned, folder in trees:
+            done = put(planned, folder, force=force)
+            if done.obstacles:
+                found = done.obstacles[0]
+                raise click.ClickException(f"{found.span.file if found.span else folder}: {found.message}")
+            lines.append(outcome_of(done, folder))
+    except (KeyboardInterrupt, click.ClickException) as error:
+        reason = error.format_message() if isinstance(error, click.ClickException) else ""
+        rest = [str(folder) for _, folder in trees[len(lines) :]]
+        raise StoppedError(reason, [*lines, *left_out(rest, is_sure=bool(reason))]) from None
+    return lines
+
+
+def left_out(folders: Sequence[str], *, is_sure: bool) -> Iterator[str]:
+    """Lines about trees that were not written; of the first one that is not sure after an interrupt."""
+    if not is_sure and folders:
+        yield f"{folders[0]}: as it was, or written whole; kservec check tells"
+    yield from (f"{folder}: not written" for folder in folders[not is_sure :])
 
 
 def outcome_of(done: Written, output: Path) -> str:

@@ -10,7 +10,7 @@ import sys
 import click
 
 from kservec._version import KSERVE_PROFILE, __version__
-from kservec.cli.streams import ReaderGoneError, complain, discard_rest
+from kservec.cli.streams import ReaderGoneError, StoppedError, complain, discard_rest
 from kservec.core.spelling import closest
 
 COMMANDS = {
@@ -37,6 +37,10 @@ USAGE = 2
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Makes pydantic look for no plugins: it would read the metadata of every package that is installed."""
 INTERRUPTED = 130
+AFTER_INTERRUPT = ("git status shows whether something was written", "nothing was written")
+WRITERS = frozenset({"canary", "import", "init", "lock", "promote"})
+"""Commands that write several files, one after the other."""
+FOLDER_GONE = "the current folder was deleted; change to one that is there"
 LONGEST = 600
 PATIENT_STREAM = "PacifyFlushWrapper"
 """What click puts in the place of a stream that nobody reads any more."""
@@ -101,21 +105,46 @@ def run(arguments: list[str]) -> int:
         complain(f"{error.format_message()}\n")
         return USAGE
     except click.ClickException as error:
-        complain(f"error: {sentence(error)}\n")
+        complain(f"error: {sentence(error) if has_folder() else FOLDER_GONE}\n")
         return USAGE
     except (click.Abort, KeyboardInterrupt):
-        complain("interrupted; nothing was written\n")
+        complain(f"interrupted; {AFTER_INTERRUPT[WRITERS.isdisjoint(arguments)]}\n")
         return INTERRUPTED
+    except StoppedError as stop:
+        complain("\n".join((f"error: {stop}" if str(stop) else "interrupted", *stop.lines, "")))
+        return USAGE if str(stop) else INTERRUPTED
     except SystemExit as stop:
         return ended(stop)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        complain("error: cannot write: no space left\n")
+        complain(f"error: {of_the_world(error)}\n")
         return USAGE
     finally:
         discard_rest()
     return status if isinstance(status, int) else 0
+
+
+def of_the_world(error: OSError) -> str:
+    """What is wrong outside of kservec, in a sentence.
+
+    Raises:
+        OSError: this one, for which no file, disk or folder is to blame.
+    """
+    if error.errno == errno.ENOSPC:
+        return "cannot write: no space left"
+    if not has_folder():
+        return FOLDER_GONE
+    if error.filename is None or error.strerror is None:
+        raise error
+    return f"cannot read or write {os.fsdecode(error.filename)}: {error.strerror}"
+
+
+def has_folder() -> bool:
+    """Whether the current folder is still there."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def ended(stop: SystemExit) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kservec.cli.places import refuse_overlap
 from kservec.gitops.hydration import Commit, hydrated
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def write_artifact(selection: Selection, rendering: Rendering, folder: Path, com
     named = {"org.opencontainers.image.title": rendering.settings.name}
     if commit is not None:
         named["org.opencontainers.image.revision"] = commit_of(selection, rendering, commit).sha
+    if selection.workspace is not None:
+        refuse_overlap(selection.workspace, rendering, folder, "--oci")
     made = artifact(rendering.tree, rendering.settings.gitops.tool, named)
     try:
         write_layout(folder, made.files)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TextIO
 
 ENCODING = ("utf-8", "backslashreplace")
@@ -17,6 +18,14 @@ ENCODING = ("utf-8", "backslashreplace")
 
 class ReaderGoneError(Exception):
     """Whoever read the output has seen enough, as in `kservec build | head`."""
+
+
+class StoppedError(Exception):
+    """A command that ended half way: why (nothing after an interrupt), and a line about each thing it was to write."""
+
+    def __init__(self, reason: str, lines: Sequence[str]) -> None:
+        super().__init__(reason)
+        self.lines = tuple(lines)
 
 
 def write(text: str, *, err: bool = False) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.compare.objects import UNREADABLE, Side, changed_objects, holds_objects
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.gitops.layout import digest
-from kservec.gitops.ownership import CONFLICT, CONFLICT_MARKS, EDITED, FOREIGN
+from kservec.gitops.ownership import CONFLICT, EDITED, FOREIGN, has_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -104,7 +104,7 @@ def flaws(
 
 def code_of(content: bytes | None, due: bytes | None, hashes: Collection[str] | None) -> Code:
     """What a file that is not as it should be is called."""
-    if content is not None and all(mark in content for mark in CONFLICT_MARKS):
+    if content is not None and has_conflict(content):
         return CONFLICT
     if due is not None and content is not None and content.replace(b"\r\n", b"\n") == due:
         return REWRITTEN

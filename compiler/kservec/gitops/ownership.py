@@ -6,6 +6,7 @@ that it does not list belongs to somebody else.
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,8 @@ CONFLICT = Code(
     "Two branches changed this file and git could not merge it. There is nothing to resolve by hand: merge the specs, "
     "then build with --force, which makes the tree anew from them.",
 )
-CONFLICT_MARKS = (b"<<<<<<< ", b">>>>>>> ")
+has_conflict = re.compile(rb"^(?:<{7}|>{7})(?:[ \r\n]|\Z)", re.MULTILINE).search
+"""Finds a mark of a merge conflict: one is enough, for a file that was half mended is no better."""
 
 
 class State(Enum):
@@ -49,6 +51,7 @@ class State(Enum):
     EDITED = auto()
     CONFLICT = auto()
     FOREIGN = auto()
+    FOLDER = auto()
 
 
 def judge(present: bytes | None, planned: bytes | None, written: Collection[str] | None, *, occupied: bool) -> State:
@@ -65,7 +68,7 @@ def judge(present: bytes | None, planned: bytes | None, written: Collection[str]
     if occupied and written is None:
         return State.FOREIGN
     if occupied and written and "" not in written and (present is None or digest(present) not in written):
-        marked = present is not None and all(mark in present for mark in CONFLICT_MARKS)
+        marked = present is not None and has_conflict(present) is not None
         return State.CONFLICT if marked else State.EDITED
     return State.REMOVE if planned is None else State.WRITE
 
@@ -74,6 +77,7 @@ OBSTACLES = {
     State.EDITED: (EDITED, "this file was changed after kservec wrote it", "--force overwrites it"),
     State.CONFLICT: (CONFLICT, "this file holds a merge conflict", "--force makes it anew from the specs"),
     State.FOREIGN: (FOREIGN, "this file was not written by kservec", "move it away; --force overwrites it"),
+    State.FOLDER: (FOREIGN, "a folder lies where kservec writes a file", "move it away; nothing overwrites a folder"),
 }
 """States in which a path must not be written: the code, what is wrong, and what to do."""
 

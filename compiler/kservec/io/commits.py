@@ -28,11 +28,27 @@ def head_commit(root: Path, inputs: Sequence[str]) -> Commit:
     Raises:
         NoCommitError: there is no repository, no commit yet, or an input differs from it.
     """
+    if not has_commit(root):
+        raise NoCommitError("this repository has no commit yet; commit the specs first")
     sha, author, date, subject, body = git(root, "show", "--no-patch", f"--format={FORMAT}", "HEAD").split("\0")
     changed = git(root, "status", "--porcelain", "--untracked-files=normal", "--", *inputs).splitlines()
     if changed:
         raise NoCommitError(f"{changed[0][3:]} differs from commit {sha[:10]}; commit it first")
     return Commit(sha, author, date, subject, body.strip())
+
+
+def has_commit(root: Path) -> bool:
+    """Whether the repository of a folder has a commit.
+
+    Raises:
+        NoCommitError: there is no repository.
+    """
+    git(root, "rev-parse", "--git-dir")
+    try:
+        git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except NoCommitError:
+        return False
+    return True
 
 
 def git(root: Path, *arguments: str) -> str:

@@ -78,10 +78,18 @@ class Repository(NamedTuple):
         done = git(self.top, ("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"))
         if done.returncode and ref == "HEAD":
             raise GitError("this repository has no commit yet", "commit the rendered tree first")
+        if done.returncode and self.is_shallow():
+            deepen = "fetch more of the history: git fetch --deepen=50, or git fetch --unshallow"
+            hint = f"{deepen} (in GitHub Actions: fetch-depth: 0)"
+            raise GitError(f"{ref} is no commit of this repository, which is a shallow clone", hint)
         if done.returncode:
             hint = f"is it spelt right? fetch it: git fetch origin {ref.removeprefix('origin/')}"
             raise GitError(f"{ref} is no commit of this repository", hint)
         return done.stdout.decode().strip()
+
+    def is_shallow(self) -> bool:
+        """Whether the clone has only the last part of the history."""
+        return self.run("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def has(self, ref: str) -> bool:
         """Whether a text names a commit."""
@@ -96,7 +104,7 @@ class Repository(NamedTuple):
         done = git(self.top, ("merge-base", commit, self.commit("HEAD")))
         if not done.returncode:
             return done.stdout.decode().strip()
-        if self.run("rev-parse", "--is-shallow-repository").strip() == b"true":
+        if self.is_shallow():
             hint = "fetch the history: git fetch --unshallow (in GitHub Actions: fetch-depth: 0), or compare --exact"
             raise GitError(f"this is a shallow clone, which does not reach back to where HEAD left {ref}", hint)
         raise GitError(f"HEAD and {ref} have no history in common", "compare with the commit itself: --exact")

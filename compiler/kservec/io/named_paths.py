@@ -27,9 +27,15 @@ if TYPE_CHECKING:
 NOT_FOUND = Code(
     "project/path-not-found",
     Severity.ERROR,
-    "a path of a project that is not there, or holds nothing to read",
-    "A path of kservec.yaml names no file and no folder, or a folder without any YAML or JSON file. Paths are relative "
-    "to the folder of kservec.yaml.",
+    "a path of a project that is not there",
+    "A path of kservec.yaml names no file and no folder. Paths are relative to the folder of kservec.yaml.",
+)
+EMPTY = Code(
+    "project/path-empty",
+    Severity.ERROR,
+    "a path of a project that holds nothing to read",
+    "A path of kservec.yaml names a folder without any YAML or JSON file. Sources may be empty: their last service may "
+    "have been removed.",
 )
 NOTHING = Code(
     "project/nothing-to-compile",
@@ -46,6 +52,7 @@ ELSEWHERE = Code(
     "tools look for the tree where `output` would be at the top.",
 )
 
+SOURCES = "sources"
 RELATIVE = "paths are relative to the folder of kservec.yaml"
 
 
@@ -59,7 +66,8 @@ def path_faults(workspace: Workspace, name: str) -> Iterator[Diagnostic]:
     root = os.path.realpath(workspace.root)
     for path, at in places:
         if any(step in LISTS for step in at):
-            yield from faults_of(path, workspace.at(path), root, document.span(at))
+            faults = faults_of(path, workspace.at(path), root, document.span(at))
+            yield from (d for d in faults if SOURCES not in at or d.code is not EMPTY)
 
 
 def faults_of(path: str, place: Folder, root: str, span: Span) -> Iterator[Diagnostic]:
@@ -81,7 +89,7 @@ def faults_of(path: str, place: Folder, root: str, span: Span) -> Iterator[Diagn
         tree = (place / INDEX).exists()
         what = "is a tree that kservec wrote" if tree else "holds no YAML or JSON file"
         hint = "name the folder of the specs" if tree else "put one there, or leave the path out"
-        yield Diagnostic(code=NOT_FOUND, message=f"{path} {what}", span=span, help=hint)
+        yield Diagnostic(code=NOT_FOUND if tree else EMPTY, message=f"{path} {what}", span=span, help=hint)
 
 
 def meant(place: Folder, otherwise: str = RELATIVE) -> str:

@@ -80,7 +80,9 @@ class File(NamedTuple):
         return self.finding is None or self.finding.is_error
 
 
-def read_files(paths: Sequence[str], max_bytes: int, *, within: str = "") -> tuple[File, ...]:
+def read_files(
+    paths: Sequence[str], max_bytes: int, *, within: str = "", may_be_empty: bool = False
+) -> tuple[File, ...]:
     """Files, folders (the YAML and JSON files below them) and standard input, each once.
 
     Of folders, what is hidden is left out, and so are trees that kservec wrote; what cannot be read there has a finding
@@ -88,8 +90,8 @@ def read_files(paths: Sequence[str], max_bytes: int, *, within: str = "") -> tup
     With `within`, a folder without links in its path, files of folders that are links to somewhere else have a finding.
 
     Raises:
-        OSError: a path does not exist or cannot be read, a folder holds nothing to read, or standard input is named
-            twice. `filename` is the path.
+        OSError: a path does not exist or cannot be read, a folder holds nothing to read and may not be empty, or
+            standard input is named twice. `filename` is the path.
     """
     if paths.count(STDIN) > 1:
         raise OSError(errno.EINVAL, "standard input can be read once only", STDIN)
@@ -100,7 +102,7 @@ def read_files(paths: Sequence[str], max_bytes: int, *, within: str = "") -> tup
                 raise OSError(errno.EBADF, "standard input is closed", STDIN)
             found[STDIN] = File(STDIN_NAME, sys.stdin.buffer.read(max_bytes + 1))
         else:
-            add_files(Path(path), max_bytes, found, within=within)
+            add_files(Path(path), max_bytes, found, within=within, may_be_empty=may_be_empty)
     return tuple(found.values())
 
 
@@ -116,7 +118,9 @@ def read_tree(folder: Path, holding: bytes, max_bytes: int) -> tuple[File, ...]:
     return tuple(file for file in files if holding in file.content)
 
 
-def add_files(path: Path, max_bytes: int, found: dict[str, File], *, within: str = "") -> None:
+def add_files(
+    path: Path, max_bytes: int, found: dict[str, File], *, within: str = "", may_be_empty: bool = False
+) -> None:
     """Add a file, or the files of a folder, to what was read, unless it is there already under another name.
 
     Raises:
@@ -135,7 +139,7 @@ def add_files(path: Path, max_bytes: int, found: dict[str, File], *, within: str
             else:
                 found[identity] = read_entry(entry, max_bytes)
         something |= found[identity].has_to_be_read
-    if not something:
+    if not something and (not may_be_empty or (path / INDEX).exists()):
         reason = "it is a tree that kservec wrote" if (path / INDEX).exists() else "no YAML or JSON file in this folder"
         raise OSError(errno.ENOENT, reason, str(path))
 

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kservec.compare.tree_states import Entry
+from kservec.core.diagnostics import Diagnostic, Span
 from kservec.gitops.layout import INDEX
+from kservec.gitops.ownership import FOREIGN
 from kservec.io.reading import SUFFIXES, shown_name
 from kservec.io.tree_writer import content_of, is_no_folder, owned_files, parents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 
 def present_files(folder: Path, planned: Collection[str]) -> tuple[dict[str, Entry], dict[str, frozenset[str]]]:
@@ -31,6 +33,25 @@ def present_files(folder: Path, planned: Collection[str]) -> tuple[dict[str, Ent
     present |= {path: Entry(content_of(folder / path)) for path in missed}
     present |= {path: Entry(None) for path in parents_of(planned) if is_no_folder(folder / path)}
     return present, listed
+
+
+def unindexed(folder: Path, planned: Mapping[str, bytes]) -> Iterator[Diagnostic]:
+    """Errors about the files of a tree without an index that a build would not write as they are.
+
+    Raises:
+        OSError: something cannot be read.
+    """
+    present, _ = present_files(folder, planned)
+    back = f"bring the index back: git checkout -- {shown_name(folder / INDEX)}"
+    for path, entry in sorted(present.items()):
+        if path not in planned:
+            said, advice = "a build does not write this file", f"{back}; or move it away"
+        elif entry.content != planned[path]:
+            said, advice = "this is not what a build writes", f"{back}; --force overwrites it"
+        else:
+            continue
+        message = f"{said}, and without {INDEX} nothing tells whose it is"
+        yield Diagnostic(code=FOREIGN, message=message, span=Span(shown_name(folder / path)), help=advice)
 
 
 def entries_in(folder: str, wanted: Collection[str], lead: str = "") -> Iterator[tuple[str, Entry]]:

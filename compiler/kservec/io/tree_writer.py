@@ -21,7 +21,7 @@ if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kservec.core.diagnostics import Diagnostic
 
@@ -81,8 +81,8 @@ def write_tree(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> Wr
         if place.folder.exists():
             clear_up(place, folder)
         states = states_of(folder, planned)
-        blocked = sorted(p for p, state in states.items() if state in OBSTACLES)
-        if blocked and not force:
+        blocked = sorted(p for p, state in states.items() if blocks(state, force=force))
+        if blocked:
             return Written(obstacles=tuple(obstacle(states[p], (shown / p).as_posix()) for p in blocked))
         touched = sorted(p for p, state in states.items() if state is not State.SAME)
         written = Written(tuple(p for p in touched if p in planned), tuple(p for p in touched if p not in planned))
@@ -105,10 +105,19 @@ def replace(place: Workplace, folder: Path, planned: Mapping[str, bytes], writte
     replace_tree(place, folder, planned, written)
 
 
-def obstacles_in(folder: Path, planned: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
-    """What is in the way of a tree: files that were edited by hand, or that kservec did not write."""
-    states = states_of(Path(os.path.realpath(folder)), planned)
-    return tuple(obstacle(s, (folder / p).as_posix()) for p, s in sorted(states.items()) if s in OBSTACLES)
+def obstacles_in(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> tuple[Diagnostic, ...]:
+    """What is in the way of a tree: files that were edited by hand, or that kservec did not write.
+
+    Raises:
+        OSError: something cannot be read.
+    """
+    states = sorted(states_of(Path(os.path.realpath(folder)), planned).items())
+    return tuple(obstacle(s, (folder / p).as_posix()) for p, s in states if blocks(s, force=force))
+
+
+def blocks(state: State, *, force: bool) -> bool:
+    """Whether a path in this state keeps a tree from being written. Force overwrites files, and never a folder."""
+    return state is State.FOLDER or (state in OBSTACLES and not force)
 
 
 def states_of(folder: Path, planned: Mapping[str, bytes]) -> dict[str, State]:
@@ -116,10 +125,30 @@ def states_of(folder: Path, planned: Mapping[str, bytes]) -> dict[str, State]:
     owned = owned_files(folder)
     states = {p: State.FOREIGN for p in parents_of(planned) if is_no_folder(folder / p)}
     for path in {**planned, **owned}:
+        if is_own_folder(folder / path):
+            states[path] = folder_state(folder, path, planned, owned)
+            continue
         present = content_of(folder / path)
         occupied = present is not None or os.path.lexists(folder / path)
         states[path] = judge(present, planned.get(path), owned.get(path), occupied=occupied)
     return states
+
+
+def is_own_folder(path: Path) -> bool:
+    """Whether a folder is at a path, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def folder_state(folder: Path, path: str, planned: Collection[str], owned: Collection[str]) -> State:
+    """The state of a path where a folder lies: one that only holds what kservec wrote makes room for a file."""
+    if path not in planned:
+        return State.SAME
+    for current, folders, files in os.walk(folder / path):
+        place = PurePosixPath(Path(current).relative_to(folder).as_posix())
+        is_link = any(Path(current, name).is_symlink() for name in folders)
+        if is_link or not (folders or files) or any(str(place / name) not in owned for name in files):
+            return State.FOLDER
+    return State.WRITE
 
 
 def owned_files(folder: Path) -> dict[str, frozenset[str]]:

@@ -99,12 +99,14 @@ def lock_of(path: Path, max_bytes: int) -> tuple[Lock | None, tuple[Diagnostic, 
 def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
     """The files that an environment compiles. The project's own file and rendered trees are none of them.
 
+    Folders may be empty: whoever deletes the last service has a project still.
+
     With an overlay they are those that it reaches, with what it makes of them and what is wrong with it.
 
     Raises:
         OSError: a path does not exist or cannot be read.
     """
-    files = read_files(workspace.below(settings.sources), max_bytes, within=workspace.real_root)
+    files = read_files(workspace.below(settings.sources), max_bytes, within=workspace.real_root, may_be_empty=True)
     own = {workspace.file.name, shown_name(workspace.at(LOCK_FILE))}
     sources = tuple(file for file in files if file.name not in own)
     if not settings.overlay:

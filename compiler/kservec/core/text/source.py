@@ -22,7 +22,7 @@ from kservec.core.text.events import HAS_LIBYAML
 from kservec.core.text.json_reader import JsonReader, NotJsonError
 from kservec.core.text.reading import TOO_LARGE, Limits, StopReadingError
 from kservec.core.text.yaml_reader import TEMPLATE, YamlReader
-from kservec.core.text.yaml_syntax import SYNTAX, explain_syntax_error, without_control_characters
+from kservec.core.text.yaml_syntax import SYNTAX, explain_syntax_error, merge_conflict, without_control_characters
 
 __all__ = ["HAS_LIBYAML", "Document", "Limits", "SourceText", "parse"]
 
@@ -105,7 +105,8 @@ class _FileReader:
             for value, position in reader.documents():
                 documents.append(Document(text.file, value, position, text, reader.start))
         except NotJsonError as error:
-            return reader.finding(SYNTAX, error.offset, f"not valid JSON: {error}", "check quotes, commas and brackets")
+            advice = "check quotes, commas and brackets"
+            return merge_conflict(text) or reader.finding(SYNTAX, error.offset, f"not valid JSON: {error}", advice)
         except StopReadingError as error:
             self._note(error.diagnostic)
         self._note(*reader.findings)

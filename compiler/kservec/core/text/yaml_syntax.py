@@ -43,6 +43,13 @@ UNCLOSED = Code(
     "A quote or bracket that is never closed",
     "The text after an opening quote or bracket runs on to the end of the document. Add the closing one.",
 )
+MERGE_CONFLICT = Code(
+    "yaml/merge-conflict",
+    Severity.ERROR,
+    "The marks of a merge conflict",
+    "Git could not merge two changes of this file and left both in it, between lines of `<<<<<<<`, `=======` and "
+    "`>>>>>>>`. Keep what is meant, remove the marks, and `git add` the file.",
+)
 
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ADVICE = {
@@ -51,6 +58,7 @@ _ADVICE = {
     "\x1a": "remove it; DOS programs mark the end of a file with it",
     "\ufffe": "save the file as UTF-8",
 }
+_find_conflict = re.compile(r"^(?:<{7}|>{7}|\|{7})(?=[ \r\n]|\Z)", re.MULTILINE).search
 _find_template = re.compile(r"\{\{|\{%").search
 _match_glued_colon = re.compile(r"\s*(?:-\s+)?[\w.-]+(:)[^\s/:]").match
 _match_glued_dash = re.compile(r"\s*(-)[^\s-]").match
@@ -135,6 +143,22 @@ def _stumble(error: Exception, text: str) -> Stumble:
     at = 0 if error.problem_mark is None else min(error.problem_mark.index, len(text))
     began = at if error.context_mark is None else error.context_mark.index
     return Stumble(text, at, began, error.problem or "", error.context or "")
+
+
+def merge_conflict(text: SourceText) -> Diagnostic | None:
+    """The finding about the first mark of a merge conflict, for a text that cannot be read; None without one."""
+    found = _conflict(Stumble(text.text, 0, 0, "", ""))
+    if found is None:
+        return None
+    return Diagnostic(code=found.code, message=found.message, span=text.token(found.at), help=found.advice)
+
+
+def _conflict(s: Stumble) -> Mistake | None:
+    found = _find_conflict(s.text)
+    if found is None:
+        return None
+    advice = "keep what is meant of both sides, and remove the marks"
+    return Mistake(MERGE_CONFLICT, found.start(), "a merge conflict begins here", advice)
 
 
 def _too_deep(s: Stumble) -> Mistake | None:
@@ -310,6 +334,7 @@ def _other(s: Stumble) -> Mistake:
 
 
 _RULES: tuple[Callable[[Stumble], Mistake | None], ...] = (
+    _conflict,
     _too_deep,
     _template,
     _tab,
