@@ -108,7 +108,7 @@ def test_a_commit_that_is_given_is_not_asked_for(tmp_path: Path) -> None:
         (("build", "prod", "--oci", "a", "-o", "out"), "--oci and --output exclude each other"),
         (("build", "services/fraud.yaml", "--oci", "a"), "--oci is for environments of a project"),
         (("build", "services/fraud.yaml", "--hydrator", "-o", "a"), "--hydrator is for environments of a project"),
-        (("build", "prod", "--oci", "services"), "it holds something else than an image layout"),
+        (("build", "prod", "--oci", "services"), "it holds the input services of the project"),
     ],
 )
 def test_wrong_usage(repo: Path, arguments: tuple[str, ...], said: str) -> None:
