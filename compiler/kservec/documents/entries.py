@@ -28,7 +28,7 @@ DEFAULT_NAMESPACE = "default"
 """Where kubectl puts an object without a namespace unless its context says otherwise."""
 
 READ_KINDS = {
-    "": ("ConfigMap", "Namespace", "Secret", "ServiceAccount"),
+    "": ("ConfigMap", "LimitRange", "Namespace", "ResourceQuota", "Secret", "ServiceAccount"),
     "bitnami.com": ("SealedSecret",),
     "cert-manager.io": ("Certificate",),
     "external-secrets.io": ("ExternalSecret",),
