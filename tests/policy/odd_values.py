@@ -85,69 +85,246 @@ TARGET = {"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService",
 HTTP_ROUTE = {
     "parentRefs": [{"name": "entry", "namespace": "edge"}],
     "hostnames": ["a.example.com"],
-    "rules": [{"matches": [{"path": {"type": "PathPrefix", "value": "/"}}], "backendRefs": [{"name": "x", "port": 80}]}],
+    "rules": [
+        {"matches": [{"path": {"type": "PathPrefix", "value": "/"}}], "backendRefs": [{"name": "x", "port": 80}]}
+    ],
 }
 PEER = {"namespaceSelector": {"matchLabels": {"a": "b"}}, "podSelector": {"matchLabels": {"a": "b"}}}
 WORKLOAD = {"selector": {"matchLabels": {"app": "x"}}, "replicas": 2, "template": yaml.safe_load(POD)}
 SPECS: tuple[tuple[str, str, Any], ...] = (
-    ("v1", "ResourceQuota", {"spec": {
-        "hard": {"pods": 4, "requests.cpu": 2, "limits.memory": "1Gi"}, "scopes": [], "scopeSelector": {}}}),
-    ("v1", "LimitRange", {"spec": {"limits": [{
-        "type": "Container", "min": {"cpu": 1}, "max": {"cpu": 4}, "default": {"cpu": 2}, "defaultRequest": {"cpu": 1},
-    }]}}),
+    (
+        "v1",
+        "ResourceQuota",
+        {"spec": {"hard": {"pods": 4, "requests.cpu": 2, "limits.memory": "1Gi"}, "scopes": [], "scopeSelector": {}}},
+    ),
+    (
+        "v1",
+        "LimitRange",
+        {
+            "spec": {
+                "limits": [
+                    {
+                        "type": "Container",
+                        "min": {"cpu": 1},
+                        "max": {"cpu": 4},
+                        "default": {"cpu": 2},
+                        "defaultRequest": {"cpu": 1},
+                    }
+                ]
+            }
+        },
+    ),
     ("v1", "ConfigMap", {"data": {"key": "value"}}),
     ("v1", "Namespace", {}),
-    ("v1", "PersistentVolumeClaim", {"spec": {
-        "accessModes": ["ReadWriteOnce"], "volumeName": "v", "resources": {"requests": {"storage": "1Gi"}}}}),
+    (
+        "v1",
+        "PersistentVolumeClaim",
+        {"spec": {"accessModes": ["ReadWriteOnce"], "volumeName": "v", "resources": {"requests": {"storage": "1Gi"}}}},
+    ),
     ("v1", "Service", {"spec": {"selector": {"app": "x"}, "ports": [{"port": 80, "name": "http", "targetPort": 80}]}}),
     ("v1", "ServiceAccount", {"secrets": [{"name": "s"}], "imagePullSecrets": [{"name": "p"}]}),
     ("v1", "Pod", yaml.safe_load(POD)),
     ("apps/v1", "DaemonSet", {"spec": {k: v for k, v in WORKLOAD.items() if k != "replicas"}}),
-    ("apps/v1", "Deployment", {"spec": {
-        **WORKLOAD, "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}, "progressDeadlineSeconds": 9}}),
+    (
+        "apps/v1",
+        "Deployment",
+        {
+            "spec": {
+                **WORKLOAD,
+                "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+                "progressDeadlineSeconds": 9,
+            }
+        },
+    ),
     ("apps/v1", "ReplicaSet", {"spec": WORKLOAD}),
     ("apps/v1", "StatefulSet", {"spec": {**WORKLOAD, "serviceName": "x"}}),
-    ("batch/v1", "CronJob", {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": yaml.safe_load(POD)}}}}),
+    (
+        "batch/v1",
+        "CronJob",
+        {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": yaml.safe_load(POD)}}}},
+    ),
     ("batch/v1", "Job", {"spec": {"template": yaml.safe_load(POD)}}),
-    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"spec": {"leaderWorkerTemplate": {
-        "size": 2, "leaderTemplate": yaml.safe_load(POD), "workerTemplate": yaml.safe_load(POD)}}}),
-    ("serving.knative.dev/v1", "Service", {"spec": {
-        "template": yaml.safe_load(POD), "traffic": [{"tag": "a", "percent": 100, "latestRevision": True}]}}),
-    ("autoscaling/v2", "HorizontalPodAutoscaler", {"spec": {"minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": TARGET}}),
-    ("autoscaling/v1", "HorizontalPodAutoscaler", {"spec": {"minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": TARGET}}),
-    ("keda.sh/v1alpha1", "ScaledObject", {"spec": {
-        "scaleTargetRef": TARGET, "minReplicaCount": 1, "maxReplicaCount": 3,
-        "triggers": [{"type": "cron", "metadata": {"a": "b"}}]}}),
+    (
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        {
+            "spec": {
+                "leaderWorkerTemplate": {
+                    "size": 2,
+                    "leaderTemplate": yaml.safe_load(POD),
+                    "workerTemplate": yaml.safe_load(POD),
+                }
+            }
+        },
+    ),
+    (
+        "serving.knative.dev/v1",
+        "Service",
+        {"spec": {"template": yaml.safe_load(POD), "traffic": [{"tag": "a", "percent": 100, "latestRevision": True}]}},
+    ),
+    (
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        {"spec": {"minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": TARGET}},
+    ),
+    (
+        "autoscaling/v1",
+        "HorizontalPodAutoscaler",
+        {"spec": {"minReplicas": 1, "maxReplicas": 3, "scaleTargetRef": TARGET}},
+    ),
+    (
+        "keda.sh/v1alpha1",
+        "ScaledObject",
+        {
+            "spec": {
+                "scaleTargetRef": TARGET,
+                "minReplicaCount": 1,
+                "maxReplicaCount": 3,
+                "triggers": [{"type": "cron", "metadata": {"a": "b"}}],
+            }
+        },
+    ),
     ("autoscaling.k8s.io/v1", "VerticalPodAutoscaler", {"spec": {"targetRef": TARGET}}),
     ("policy/v1", "PodDisruptionBudget", {"spec": {"minAvailable": 1, "selector": SELECTOR}}),
-    ("monitoring.coreos.com/v1", "PodMonitor", {"spec": {"selector": SELECTOR, "podMetricsEndpoints": [{"port": "x"}]}}),
+    (
+        "monitoring.coreos.com/v1",
+        "PodMonitor",
+        {"spec": {"selector": SELECTOR, "podMetricsEndpoints": [{"port": "x"}]}},
+    ),
     ("monitoring.coreos.com/v1", "ServiceMonitor", {"spec": {"selector": SELECTOR, "endpoints": [{"port": "x"}]}}),
-    ("networking.k8s.io/v1", "NetworkPolicy", {"spec": {
-        "podSelector": SELECTOR, "policyTypes": ["Ingress"], "ingress": [{
-            "from": [PEER, {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}],
-            "ports": [{"port": 80, "protocol": "TCP"}]}]}}),
-    ("networking.k8s.io/v1", "Ingress", {"spec": {"rules": [{"host": "a.example.com", "http": {"paths": [{
-        "path": "/", "pathType": "Prefix", "backend": {"service": {"name": "x", "port": {"number": 80}}}}]}}]}}),
-    *((version, "VirtualService", {"spec": {
-        "hosts": ["a.example.com"], "gateways": ["mesh"],
-        "http": [{"route": [{"destination": {"host": "iris-predictor-default.ml", "port": {"number": 80}}, "weight": 1}]}],
-    }}) for version in ("networking.istio.io/v1beta1", "networking.istio.io/v1")),
-    *((version, "HTTPRoute", {"spec": HTTP_ROUTE}) for version in (
-        "gateway.networking.k8s.io/v1", "gateway.networking.k8s.io/v1beta1")),
-    *((version, "Gateway", {"spec": {"gatewayClassName": "x", "listeners": [{
-        "name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}]}})
-      for version in ("gateway.networking.k8s.io/v1", "gateway.networking.k8s.io/v1beta1")),
-    *((version, "InferencePool", {"spec": {
-        "selector": {"matchLabels": {"a": "b"}}, "targetPorts": [{"number": 80}],
-        "endpointPickerRef": {"name": "x", "port": {"number": 80}}}}) for version in (
-        "inference.networking.k8s.io/v1", "inference.networking.k8s.io/v2", "inference.networking.x-k8s.io/v1alpha2")),
-    ("external-secrets.io/v1", "ExternalSecret", {"spec": {
-        "refreshInterval": "1h", "secretStoreRef": {"name": "x"}, "target": {"name": "s", "template": {"data": {"a": "b"}}},
-        "data": [{"secretKey": "a", "remoteRef": {"key": "b"}}], "dataFrom": [{"extract": {"key": "a"}}]}}),
-    ("bitnami.com/v1alpha1", "SealedSecret", {"spec": {"encryptedData": {"a": "b"}, "template": {"metadata": {"annotations": {"a": "b"}}, "data": {"a": "b"}}}}),
-    ("cert-manager.io/v1", "Certificate", {"spec": {"secretName": "s", "issuerRef": {"name": "x"}, "secretTemplate": {"annotations": {"a": "b"}}}}),
+    (
+        "networking.k8s.io/v1",
+        "NetworkPolicy",
+        {
+            "spec": {
+                "podSelector": SELECTOR,
+                "policyTypes": ["Ingress"],
+                "ingress": [
+                    {
+                        "from": [PEER, {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}],
+                        "ports": [{"port": 80, "protocol": "TCP"}],
+                    }
+                ],
+            }
+        },
+    ),
+    (
+        "networking.k8s.io/v1",
+        "Ingress",
+        {
+            "spec": {
+                "rules": [
+                    {
+                        "host": "a.example.com",
+                        "http": {
+                            "paths": [
+                                {
+                                    "path": "/",
+                                    "pathType": "Prefix",
+                                    "backend": {"service": {"name": "x", "port": {"number": 80}}},
+                                }
+                            ]
+                        },
+                    }
+                ]
+            }
+        },
+    ),
+    *(
+        (
+            version,
+            "VirtualService",
+            {
+                "spec": {
+                    "hosts": ["a.example.com"],
+                    "gateways": ["mesh"],
+                    "http": [
+                        {
+                            "route": [
+                                {
+                                    "destination": {"host": "iris-predictor-default.ml", "port": {"number": 80}},
+                                    "weight": 1,
+                                }
+                            ]
+                        }
+                    ],
+                }
+            },
+        )
+        for version in ("networking.istio.io/v1beta1", "networking.istio.io/v1")
+    ),
+    *(
+        (version, "HTTPRoute", {"spec": HTTP_ROUTE})
+        for version in ("gateway.networking.k8s.io/v1", "gateway.networking.k8s.io/v1beta1")
+    ),
+    *(
+        (
+            version,
+            "Gateway",
+            {
+                "spec": {
+                    "gatewayClassName": "x",
+                    "listeners": [
+                        {
+                            "name": "http",
+                            "port": 80,
+                            "protocol": "HTTP",
+                            "allowedRoutes": {"namespaces": {"from": "All"}},
+                        }
+                    ],
+                }
+            },
+        )
+        for version in ("gateway.networking.k8s.io/v1", "gateway.networking.k8s.io/v1beta1")
+    ),
+    *(
+        (
+            version,
+            "InferencePool",
+            {
+                "spec": {
+                    "selector": {"matchLabels": {"a": "b"}},
+                    "targetPorts": [{"number": 80}],
+                    "endpointPickerRef": {"name": "x", "port": {"number": 80}},
+                }
+            },
+        )
+        for version in (
+            "inference.networking.k8s.io/v1",
+            "inference.networking.k8s.io/v2",
+            "inference.networking.x-k8s.io/v1alpha2",
+        )
+    ),
+    (
+        "external-secrets.io/v1",
+        "ExternalSecret",
+        {
+            "spec": {
+                "refreshInterval": "1h",
+                "secretStoreRef": {"name": "x"},
+                "target": {"name": "s", "template": {"data": {"a": "b"}}},
+                "data": [{"secretKey": "a", "remoteRef": {"key": "b"}}],
+                "dataFrom": [{"extract": {"key": "a"}}],
+            }
+        },
+    ),
+    (
+        "bitnami.com/v1alpha1",
+        "SealedSecret",
+        {
+            "spec": {
+                "encryptedData": {"a": "b"},
+                "template": {"metadata": {"annotations": {"a": "b"}}, "data": {"a": "b"}},
+            }
+        },
+    ),
+    (
+        "cert-manager.io/v1",
+        "Certificate",
+        {"spec": {"secretName": "s", "issuerRef": {"name": "x"}, "secretTemplate": {"annotations": {"a": "b"}}}},
+    ),
     ("acme.example/v1", "Widget", {"spec": {"template": yaml.safe_load(POD)}}),
-)  # fmt: skip
+)
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 10**30, "", "x", "1Gi", "{", "../..", "\x00", [], [None], [True], [[]], ["x"], {},
     {"x": None}, {"a": {"b": "c"}}, [{}], [{"name": "x"}], {"name": []},
@@ -199,5 +376,7 @@ def laid_out(folder: Path) -> Path:
     (folder / "platform" / "bound.yaml").write_text(BOUND, encoding="utf-8")
     bounds = (LIMIT_RANGE, QUOTA_AT_MAX, QUOTA_EXCEEDED, QUOTA_UNSTATED)
     rules = {code.slug: "warning" for codes in (bounds, *(codes for _, codes in CHECKS)) for code in codes}
-    (folder / "kservec.yaml").write_text(yaml.safe_dump({**PROJECT, "policy": {**POLICY, "rules": rules}}), encoding="utf-8")
+    (folder / "kservec.yaml").write_text(
+        yaml.safe_dump({**PROJECT, "policy": {**POLICY, "rules": rules}}), encoding="utf-8"
+    )
     return folder

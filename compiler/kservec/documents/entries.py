@@ -33,6 +33,7 @@ READ_KINDS = {
     "cert-manager.io": ("Certificate",),
     "external-secrets.io": ("ExternalSecret",),
     "gateway.networking.k8s.io": ("Gateway",),
+    "networking.k8s.io": ("NetworkPolicy",),
 }
 """Kinds of other projects that are read, by group."""
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.bundle import OBJECT_DECLARED
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.places import foreign
-from kservec.core.schemas.object_meta import metadata_faults
 from kservec.documents.entries import KSERVE_GROUP, OWN_GROUP, ref_of
 from kservec.emit import dump
 from kservec.frontend import CONTEXT
+from kservec.gitops import admissible
 from kservec.gitops.rendered import CLUSTER_FOLDER, INCLUDED_FOLDER, Rendered
 from kservec.gitops.retargeting import KINDS, LOST, Retargeted, retargeted
 
@@ -151,13 +151,19 @@ def repeated(document: Document, ref: ObjectRef, known: dict[tuple[str, str, str
 
 
 def structure(document: Document, ref: ObjectRef, schemas: Schemas) -> Iterator[Diagnostic]:
-    """What is wrong with the structure of a document; where there is no schema of its kind, with its metadata alone."""
-    if schemas.knows(ref.api_version, ref.kind):
-        yield from schemas.check(document)
-        return
-    for fault in metadata_faults(document.value["metadata"], takes_any_name=True):
-        span = document.span(fault.path)
-        yield Diagnostic(code=fault.code, message=fault.message, span=span, help=fault.help, subject=ref)
+    """What an API server would refuse in a document."""
+    for fault in admissible.refused(document.value, ref, schemas):
+        span = document.key_span(fault.path) if fault.at_key else document.span(fault.path)
+        related = tuple((document.span(path), text) for path, text in fault.related)
+        yield Diagnostic(
+            code=fault.code,
+            message=fault.message,
+            span=span,
+            help=fault.help,
+            label=fault.label,
+            related=related,
+            subject=ref,
+        )
 
 
 def server_fields(document: Document, ref: ObjectRef) -> Iterator[Diagnostic]:

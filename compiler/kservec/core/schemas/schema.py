@@ -174,7 +174,7 @@ class Schemas:
         value = doc.value
         faults = self._identity_faults(value) if isinstance(value, dict) else [_no_mapping()]
         if not faults:
-            faults = self._faults(value, value["apiVersion"], value["kind"])
+            faults = self.faults(value, value["apiVersion"], value["kind"])
         if not faults:
             return ()
         return tuple(sorted((_located(fault, doc) for fault in faults), key=lambda found: found.sort_key))
@@ -219,7 +219,7 @@ class Schemas:
         Raises:
             KeyError: there is no schema for this kind.
         """
-        faults = self._faults(value, api_version, kind)
+        faults = self.faults(value, api_version, kind)
         return sorted(
             [(fault.path, fault.message) for fault in faults], key=lambda found: (field_path(found[0]), found[1])
         )
@@ -235,7 +235,12 @@ class Schemas:
         """
         return [*repeats(value, self._compile(api_version, kind).plan)]
 
-    def _faults(self, value: Json, api_version: str, kind: str) -> list[Fault]:
+    def faults(self, value: Json, api_version: str, kind: str) -> list[Fault]:
+        """What is wrong with the structure of a value, which is taken for one of a kind, in no order.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
         compiled = self._compile(api_version, kind)
         if compiled.plain.is_valid(value):
             return []
