@@ -16,7 +16,8 @@ WORKLOAD = f"apiVersion: apps/v1\nkind: Deployment\nspec: {{selector: {{matchLab
 SCALER = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec: {scaleTargetRef: {kind: A, name: b}, RANGE}"
 SERVICE = "apiVersion: v1\nkind: Service\nspec: {ports: [PORTS]}"
 BUDGET = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nspec: {BOUNDS}"
-POLICY = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nspec: {podSelector: {}, ingress: [{from: [{ipBlock: {CIDR}}]}]}"
+PEERS = "ingress: [{from: [{ipBlock: {CIDR}}]}]"
+POLICY = f"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nspec: {{podSelector: {{}}, {PEERS}}}"
 
 
 def codes(text: str) -> list[str]:

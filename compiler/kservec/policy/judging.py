@@ -190,7 +190,7 @@ def where(ref: ObjectRef, fault: Fault) -> str:
     """The object of a fault as waivers name it, and its container unless the message says which."""
     path = fault.path
     names = [path[i + 1] for i, step in enumerate(path[:-1]) if step in LISTS]
-    return f"{ref}, container {names[0]}" if names and str(names[0]) not in fault.message else str(ref)
+    return f"{ref}, container {names[0]}" if names and f" {names[0]} " not in f" {fault.message} " else str(ref)
 
 
 def graded(found: Iterable[Diagnostic], policies: Sequence[Policy], *, worst: Severity | None) -> Iterator[Diagnostic]:
