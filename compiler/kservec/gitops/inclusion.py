@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.bundle import OBJECT_DECLARED
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.places import foreign
+from kservec.core.schemas.faults import TYPE
+from kservec.core.schemas.schema import written_help
 from kservec.documents.entries import KSERVE_GROUP, OWN_GROUP, ref_of
 from kservec.emit import dump
 from kservec.frontend import CONTEXT
@@ -92,7 +94,10 @@ def included(
     found: list[Diagnostic] = []
     for document in documents:
         ref = ref_of(document, schemas)
-        faults = (*refusals(document, ref, namespaces), *repeated(document, ref, known))
+        faults = tuple(misnamed(document, ref)) or (
+            *refusals(document, ref, namespaces),
+            *repeated(document, ref, known),
+        )
         faults = faults or tuple(structure(document, ref, schemas))
         found += faults
         if faults:
@@ -113,6 +118,17 @@ def identity(ref: ObjectRef) -> tuple[str, str, str, str]:
 def folder(ref: ObjectRef) -> str:
     """Where an included object lies in the tree."""
     return f"{ref.namespace or CLUSTER_FOLDER}/{INCLUDED_FOLDER}"
+
+
+def misnamed(document: Document, ref: ObjectRef) -> Iterator[Diagnostic]:
+    """The error about a name that YAML does not read as text, such as n."""
+    metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if is_kind(ref.kind) and isinstance(name, bool | int | float):
+        path = ("metadata", "name")
+        text = document.plain(path) or str(name)
+        message = f"metadata.name must be a string, and {text} without quotes is none"
+        yield Diagnostic(code=TYPE, message=message, span=document.span(path), help=f'put it in quotes: "{text}"')
 
 
 def refusals(document: Document, ref: ObjectRef, namespaces: Sequence[str]) -> Iterator[Diagnostic]:
@@ -159,7 +175,7 @@ def structure(document: Document, ref: ObjectRef, schemas: Schemas) -> Iterator[
             code=fault.code,
             message=fault.message,
             span=span,
-            help=fault.help,
+            help=written_help(fault, document),
             label=fault.label,
             related=related,
             subject=ref,

@@ -25,7 +25,8 @@ TWINS = Code(
     Severity.ERROR,
     "one object in the trees of two environments on one cluster",
     "Environments with the same `gitops.cluster`, or the same destination of Argo CD, render the same object, and each "
-    "would apply its own over the other's. A warning where both only have Argo CD's default destination. Give them different namespaces, or render the object in one of them.",
+    "would apply its own over the other's. A warning where both only have Argo CD's default destination. Give them "
+    "different namespaces, or render the object in one of them.",
 )
 
 

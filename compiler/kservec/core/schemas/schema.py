@@ -39,6 +39,7 @@ UNKNOWN_KIND = Code(
 
 INDEX = "index.json"
 TYPES = "types.json"
+_QUOTE = '"'
 _RBAC = "rbac.authorization.k8s.io/"
 
 
@@ -320,10 +321,17 @@ def _located(fault: Fault, doc: Document) -> Diagnostic:
         code=fault.code,
         message=fault.message,
         span=_span(doc, fault.path, at_key=fault.at_key),
-        help=fault.help,
+        help=written_help(fault, doc),
         label=fault.label,
         related=tuple((doc.span(path), text) for path, text in fault.related),
     )
+
+
+def written_help(fault: Fault, doc: Document) -> str:
+    """The help of a fault; what is to be put in quotes is the text that was written, such as n."""
+    start, quote, rest = fault.help.partition('quotes: "')
+    text = doc.plain(fault.path) if quote else ""
+    return f'{start}{quote}{text}"{rest.partition(_QUOTE)[2]}' if text else fault.help
 
 
 def _span(doc: Document, path: Path, *, at_key: bool) -> Span:
