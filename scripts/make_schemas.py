@@ -32,10 +32,9 @@ TYPES_FILE = "types.json"
 CORE_FILE = "core_types.json"
 KINDS = Path(__file__).resolve().parent / "kinds"
 READ_GROUP = "serving.kserve.io"
-READ_BUILTIN = frozenset({"Namespace", "Secret"})
+READ_BUILTIN = frozenset({"LimitRange", "Namespace", "ResourceQuota", "Secret"})
 OWN = "kservec.dev_"
 """How the schemas of our own documents begin, which `make_docs.py` makes from their models."""
-NEITHER = frozenset({"LimitRange", "ResourceQuota", "StatefulSet"})
 
 SMALLEST_SHARED = 60
 """Characters of JSON below which a repeated subtree is repeated rather than shared."""
@@ -299,11 +298,9 @@ def file_text(document: Schema) -> str:
     return "{" + ",\n".join(parts) + "}\n"
 
 
-def family_of(document: Schema) -> str | None:
-    """The folder that a kind belongs into; None for kinds that are neither read nor written."""
+def family_of(document: Schema) -> str:
+    """The folder that a kind belongs into."""
     identity = document["x-kubernetes-group-version-kind"]
-    if identity["kind"] in NEITHER:
-        return None
     is_read = identity["group"] == READ_GROUP or (not identity["group"] and identity["kind"] in READ_BUILTIN)
     return "input" if is_read else "output"
 
@@ -341,9 +338,7 @@ def make(source: Path) -> dict[str, bytes]:
         if path.name == CORE_FILE:
             continue
         document = json.loads(path.read_text("utf-8"))
-        folder = family_of(document)
-        if folder:
-            families[folder][path.name] = kind_schema(Source(document=document, core=core))
+        families[family_of(document)][path.name] = kind_schema(Source(document=document, core=core))
     made = {"index.json": index_text(families).encode()}
     for folder, kinds in families.items():
         for file, folded in Family.of(kinds).documents().items():

@@ -99,3 +99,12 @@ def test_two_groups_may_share_a_kind() -> None:
         "ml/_included/gateway.acme.example-g.yaml",
         "ml/_included/gateway.networking.istio.io-g.yaml",
     ]
+
+
+def test_a_name_that_is_a_boolean_is_to_be_quoted() -> None:
+    """The text that was written is quoted, not what YAML makes of it."""
+    documents, _ = parse(
+        SCALER.format(kind="Deployment", version="apps/v1", name="x").replace("own", "n").encode(), "f"
+    )
+    (found,) = included(documents, (), packaged_schemas(), ()).diagnostics
+    assert (found.code.slug, found.help) == ("schema/type", 'put it in quotes: "n"')

@@ -15,7 +15,7 @@ REPO = "repoURL: https://git.example.com/ml.git"
     ("gitops", "cluster"),
     [
         ("{tool: none}", ""),
-        (f"{{tool: argocd, {REPO}}}", ""),
+        (f"{{tool: argocd, {REPO}}}", "https://kubernetes.default.svc"),
         (f"{{tool: flux, {REPO}}}", ""),
         (f"{{tool: flux, {REPO}, cluster: eu}}", "eu"),
         ("{cluster: 'eu-{env}'}", "eu-prod"),

@@ -133,7 +133,8 @@ def test_what_a_patch_leaves_is_where_it_was() -> None:
     assert found.span is not None
     assert found.span.line == 15
     (again,) = judged(Policy(), **{" registry.example.com/own": " registry.example.com/other"}).diagnostics
-    assert again.message == "image registry.example.com/other:latest has the tag latest"
+    named = "Deployment ml/own-predictor, container kserve-container"
+    assert again.message == f"{named}: image registry.example.com/other:latest has the tag latest"
     assert again.span == found.span
 
 

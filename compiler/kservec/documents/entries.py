@@ -28,11 +28,12 @@ DEFAULT_NAMESPACE = "default"
 """Where kubectl puts an object without a namespace unless its context says otherwise."""
 
 READ_KINDS = {
-    "": ("ConfigMap", "Namespace", "Secret", "ServiceAccount"),
+    "": ("ConfigMap", "LimitRange", "Namespace", "ResourceQuota", "Secret", "ServiceAccount"),
     "bitnami.com": ("SealedSecret",),
     "cert-manager.io": ("Certificate",),
     "external-secrets.io": ("ExternalSecret",),
     "gateway.networking.k8s.io": ("Gateway",),
+    "networking.k8s.io": ("NetworkPolicy",),
 }
 """Kinds of other projects that are read, by group."""
 

@@ -5,13 +5,14 @@ Words pydantic's complaints in the terms of the schema checks, so that users mee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from kservec.core.diagnostics import Diagnostic, ObjectRef, Reject, Span
-from kservec.core.schemas.faults import ENUM, PATTERN, RANGE, REQUIRED, TYPE, UNKNOWN_FIELD, field_path
+from kservec.core.schemas.faults import ENUM, PATTERN, RANGE, REQUIRED, TYPE, UNKNOWN_FIELD, field_path, value_at
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ CODES = {
 }
 """pydantic's kind of error -> ours; all others are about types."""
 
+QUOTED = re.compile(r"'([^']*)'").findall
+"""The words that pydantic lists for a value of a fixed set."""
 LIST = "a list"
 DUE = {
     "bool_type": "true or false",
@@ -70,10 +73,10 @@ def read_model(model: type[M], value: Json, spot: Spot) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise Reject(*misfits(error, model, spot)) from None
+        raise Reject(*misfits(error, model, spot, value)) from None
 
 
-def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Iterator[Diagnostic]:
+def misfits(error: ValidationError, model: type[BaseModel], spot: Spot, value: Json = None) -> Iterator[Diagnostic]:
     """The errors of pydantic as diagnostics.
 
     A `loc` may end in names that are no steps; the span is then that of the last one that is.
@@ -85,10 +88,13 @@ def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Itera
         name, shown = str(path[-1]) if path else "", field_path(spot.at + path)
         code = CODES.get(problem["type"], TYPE)
         if code is UNKNOWN_FIELD:
-            near = closest(name, field_names(model))
+            near = near_name(name, field_names(model))
             message, hint = f"unknown field {shown}", f"did you mean {near}?" if near else ""
         elif code is REQUIRED:
             message, hint = f"{shown} is missing", f"add {name}"
+        elif problem["type"] == "literal_error":
+            said, hint = problem["msg"], near_literal(problem, path, value)
+            message = f"{shown}: {said[:1].lower()}{said[1:]}"
         elif (due := DUE.get(problem["type"])) is not None:
             message, hint = f"{shown} must be {due}", "write a list item, with a dash in front" if due == LIST else ""
         else:
@@ -96,6 +102,21 @@ def misfits(error: ValidationError, model: type[BaseModel], spot: Spot) -> Itera
             message, hint = f"{shown}: {said[:1].lower()}{said[1:]}", problem.get("ctx", {}).get("remedy", "")
         span = spot.span(path, at_key=is_key or code is UNKNOWN_FIELD)
         yield Diagnostic(code=code, message=message, span=span, help=hint, subject=spot.subject)
+
+
+def near_name(word: str, names: Iterable[str]) -> str | None:
+    """The name that a word may have been meant as; of names such as policy/image-tag the end is enough."""
+    ends = {name.rpartition("/")[2]: name for name in sorted(names)}
+    near = closest(word, ends.values()) or (word if word in ends else closest(word, ends))
+    return ends.get(near, near) if near is not None else None
+
+
+def near_literal(problem: Any, path: Path, value: Json) -> str:
+    """What an unknown word of a fixed set may have been meant as. Quotes the set alone."""
+    written = value_at(value, path, default=None)
+    options = QUOTED(problem["msg"])
+    near = near_name(written, options) if isinstance(written, str) else None
+    return f"did you mean {near}?" if near else ""
 
 
 def field_names(model: type[BaseModel]) -> set[str]:

@@ -47,7 +47,7 @@ def references(value: Json) -> Iterator[Reference]:
     spec = value.get("spec")
     for field in REFERENCES if isinstance(spec, dict) else ():
         target = spec.get(field)
-        if isinstance(target, dict) and target.get("kind") in COMPILED and is_kserve(target):
+        if isinstance(target, dict) and str(target.get("kind")) in COMPILED and is_kserve(target):
             yield Reference(("spec", field), target["kind"], str(target.get("name", "")))
 
 
@@ -76,8 +76,9 @@ def scalers_of(workload: tuple[str, str, str], objects: Iterable[Rendered]) -> l
 
 def target_of(value: Json) -> tuple[str, str]:
     """The kind and name of what an autoscaler scales."""
-    target = (value.get("spec") or {}).get("scaleTargetRef") or {}
-    return target.get("kind", "Deployment"), target.get("name", "")
+    target = node_at(value, ("spec", "scaleTargetRef"))
+    target = target if isinstance(target, dict) else {}
+    return str(target.get("kind", "Deployment")), str(target.get("name", ""))
 
 
 def read(rendered: Rendered) -> Json:
@@ -109,6 +110,11 @@ def node_at(value: Json, path: Path) -> Json:
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
     return value
+
+
+def items_of(value: Json) -> Iterator[tuple[int, Json]]:
+    """The items of a list with their places; none of what is no list."""
+    yield from enumerate(value if isinstance(value, list) else ())
 
 
 def labels_of(value: Json, *, of_pods: bool) -> Iterator[Json]:
@@ -145,8 +151,8 @@ def lost_hosts(value: Json, namespace: str, objects: Iterable[Rendered]) -> Iter
 
 def destinations(value: Json) -> Iterator[tuple[Path, str]]:
     """The hosts that the HTTP routes of a VirtualService lead to, and where they stand."""
-    for i, http in enumerate((value.get("spec") or {}).get("http") or ()):
-        for j, route in enumerate(http.get("route") or ()):
-            host = (route.get("destination") or {}).get("host")
+    for i, http in items_of(node_at(value, ("spec", "http"))):
+        for j, route in items_of(node_at(http, ("route",))):
+            host = node_at(route, ("destination", "host"))
             if isinstance(host, str):
                 yield ("spec", "http", i, "route", j, "destination", "host"), host

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.bundle import OBJECT_DECLARED
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.places import foreign
-from kservec.core.schemas.object_meta import metadata_faults
+from kservec.core.schemas.faults import TYPE
+from kservec.core.schemas.schema import written_help
 from kservec.documents.entries import KSERVE_GROUP, OWN_GROUP, ref_of
 from kservec.emit import dump
 from kservec.frontend import CONTEXT
+from kservec.gitops import admissible
 from kservec.gitops.rendered import CLUSTER_FOLDER, INCLUDED_FOLDER, Rendered
 from kservec.gitops.retargeting import KINDS, LOST, Retargeted, retargeted
 
@@ -92,7 +94,10 @@ def included(
     found: list[Diagnostic] = []
     for document in documents:
         ref = ref_of(document, schemas)
-        faults = (*refusals(document, ref, namespaces), *repeated(document, ref, known))
+        faults = tuple(misnamed(document, ref)) or (
+            *refusals(document, ref, namespaces),
+            *repeated(document, ref, known),
+        )
         faults = faults or tuple(structure(document, ref, schemas))
         found += faults
         if faults:
@@ -113,6 +118,17 @@ def identity(ref: ObjectRef) -> tuple[str, str, str, str]:
 def folder(ref: ObjectRef) -> str:
     """Where an included object lies in the tree."""
     return f"{ref.namespace or CLUSTER_FOLDER}/{INCLUDED_FOLDER}"
+
+
+def misnamed(document: Document, ref: ObjectRef) -> Iterator[Diagnostic]:
+    """The error about a name that YAML does not read as text, such as n."""
+    metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if is_kind(ref.kind) and isinstance(name, bool | int | float):
+        path = ("metadata", "name")
+        text = document.plain(path) or str(name)
+        message = f"metadata.name must be a string, and {text} without quotes is none"
+        yield Diagnostic(code=TYPE, message=message, span=document.span(path), help=f'put it in quotes: "{text}"')
 
 
 def refusals(document: Document, ref: ObjectRef, namespaces: Sequence[str]) -> Iterator[Diagnostic]:
@@ -151,13 +167,19 @@ def repeated(document: Document, ref: ObjectRef, known: dict[tuple[str, str, str
 
 
 def structure(document: Document, ref: ObjectRef, schemas: Schemas) -> Iterator[Diagnostic]:
-    """What is wrong with the structure of a document; where there is no schema of its kind, with its metadata alone."""
-    if schemas.knows(ref.api_version, ref.kind):
-        yield from schemas.check(document)
-        return
-    for fault in metadata_faults(document.value["metadata"], takes_any_name=True):
-        span = document.span(fault.path)
-        yield Diagnostic(code=fault.code, message=fault.message, span=span, help=fault.help, subject=ref)
+    """What an API server would refuse in a document."""
+    for fault in admissible.refused(document.value, ref, schemas):
+        span = document.key_span(fault.path) if fault.at_key else document.span(fault.path)
+        related = tuple((document.span(path), text) for path, text in fault.related)
+        yield Diagnostic(
+            code=fault.code,
+            message=fault.message,
+            span=span,
+            help=written_help(fault, document),
+            label=fault.label,
+            related=related,
+            subject=ref,
+        )
 
 
 def server_fields(document: Document, ref: ObjectRef) -> Iterator[Diagnostic]:

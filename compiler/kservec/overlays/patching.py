@@ -13,9 +13,9 @@ from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
 from kservec.core.knative.revisions import revision_name
 from kservec.core.text.document import Document
 from kservec.core.text.source import SourceText
-from kservec.core.validity.object_validity import object_faults
 from kservec.documents.entries import ref_of
 from kservec.emit import dump
+from kservec.gitops import admissible
 from kservec.gitops.rendered import Rendered
 from kservec.overlays.closure import Patch
 from kservec.overlays.objects import Gathered, id_of
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kservec.overlays.kustomization import Kustomization
 
 KNATIVE = ("serving.knative.dev/v1", "Service")
+STRUCTURE = "schema/"
+"""How the codes begin that schemas find."""
 MARK = "kservec.dev/rendered"
 """The annotation by which an object is found again. It never leaves kustomize."""
 
@@ -219,19 +221,12 @@ def unfit(message: str, span: Span, hint: str) -> Diagnostic:
 
 
 def validity_findings(document: Document, ref: ObjectRef, schemas: Schemas) -> Iterator[Diagnostic]:
-    """What an API server would refuse in a changed or added object; of kinds without a schema nothing is known."""
-    if not schemas.knows(ref.api_version, ref.kind):
-        return
-    misfits = (
-        ()
-        if schemas.fits(document.value, ref.api_version, ref.kind)
-        else schemas.output_errors(document.value, ref.api_version, ref.kind)
-    )
-    for path, message in misfits:
-        yield refused(REFUSED, f"{ref.kind} {ref.name}: {message}", document, path)
-    if not misfits:
-        for fault in object_faults(ref.api_version, ref.kind, document.value):
-            yield from [refusal(fault, ref, document)]
+    """What an API server would refuse in a changed or added object. What is wrong with its structure is one code."""
+    for fault in admissible.refused(document.value, ref, schemas):
+        if fault.code.slug.startswith(STRUCTURE):
+            yield refused(REFUSED, f"{ref.kind} {ref.name}: {fault.message}", document, fault.path)
+        else:
+            yield refusal(fault, ref, document)
 
 
 def refused(code: Code, message: str, document: Document, path: tuple[str | int, ...]) -> Diagnostic:

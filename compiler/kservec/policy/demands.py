@@ -78,7 +78,7 @@ def demand_of(ref: ObjectRef, body: Json) -> Demand | None:
     pods = [need_of(pod) for pod in pods_of(ref, body)]
     if not pods:
         return None
-    others = int(at(body, ("spec", "leaderWorkerTemplate", "size")) or 1) - 1
+    others = max(0, whole(at(body, ("spec", "leaderWorkerTemplate", "size")), 1) - 1)
     needs = (pods[0], pods[-1]._replace(pods=others)) if others else (pods[0],)
     return Demand(ref=ref, replicas=own_replicas(ref, body.get("spec") or {}), pods=needs)
 
@@ -103,8 +103,7 @@ def own_replicas(ref: ObjectRef, spec: Json) -> Replicas:
 
 def scaling_of(ref: ObjectRef, body: Json) -> Scaling | None:
     """The bounds that an autoscaler sets; None for other objects."""
-    spec = body.get("spec") or {}
-    target = spec.get("scaleTargetRef") or {}
+    spec, target = mapped(body.get("spec")), mapped(at(body, ("spec", "scaleTargetRef")))
     if ref.kind == "HorizontalPodAutoscaler":
         replicas = Replicas(whole(spec.get("minReplicas"), 1), whole(spec.get("maxReplicas"), 1))
     elif ref.kind == "ScaledObject":
@@ -114,11 +113,16 @@ def scaling_of(ref: ObjectRef, body: Json) -> Scaling | None:
     return Scaling(ref.namespace, str(target.get("kind", "Deployment")), str(target.get("name", "")), replicas)
 
 
+def mapped(value: Json) -> Json:
+    """A map as it is; an empty one for anything else, which kinds without a schema may hold."""
+    return value if isinstance(value, dict) else {}
+
+
 def whole(value: Json, default: int) -> int:
     """A whole number, be it written as text; the default for anything else."""
     try:
         return default if value is None else int(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return default
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.schemas.faults import Fault
+from kservec.policy.demands import whole
 from kservec.policy.scene import at
 from kservec.policy.servers import BACKEND, DATA, DATA_LOCAL, ELSEWHERE, PIPELINE, TENSOR, servers_of
 
@@ -79,7 +80,7 @@ def gpu_faults(scene: Scene, servers: list[Server]) -> Iterator[Fault]:
 
 def nodes_of(scene: Scene) -> int:
     """Over how many pods one copy of a server is spread."""
-    return int(at(scene.body, SIZE) or 1)
+    return whole(at(scene.body, SIZE), 1) or 1
 
 
 def ranks_of(server: Server) -> int:

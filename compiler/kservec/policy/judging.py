@@ -21,6 +21,7 @@ from kservec.policy.models import MODEL_REVISION, check_models
 from kservec.policy.pod_security import ENFORCED, POD_SECURITY, check_pod_security
 from kservec.policy.remote_code import TRUST_REMOTE_CODE, UNPINNED, check_remote_code
 from kservec.policy.resources import RESOURCES_MISSING, check_resources
+from kservec.policy.scene import LISTS
 from kservec.policy.times import START_UP_TIME, SYNC_TIMEOUT, check_times
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ CHECKS: tuple[tuple[Check, tuple[Code, ...]], ...] = (
 """Every check of single objects, and the codes that it finds."""
 OF_ANY_OBJECT = (check_api, check_inline_secrets)
 """Those that look at more than pods."""
+BUILTIN = "builtin/"
 OFF_UNLESS_ASKED = frozenset(code.slug for code in (IMAGE_DIGEST, MODEL_REVISION, POD_SECURITY, RESOURCES_MISSING))
 """Rules that are on only where a project turns them on."""
 
@@ -89,10 +91,19 @@ class Judged(NamedTuple):
 
 
 class Places(NamedTuple):
-    """What tells where in the input a value comes from: `near` the value or what holds it, `exact` that value only."""
+    """What tells where in the input a value comes from: `near` the value or what holds it, `exact` that value only.
+
+    `home` is the user's object that all of it is made for.
+    """
 
     near: Callable[[Path], Span | None]
     exact: Callable[[Path], Span | None]
+    home: Span | None = None
+
+    def own(self, path: Path) -> Span | None:
+        """Where a value comes from; if that is in a document that ships with kservec, where its object is made."""
+        span = self.near(path)
+        return self.home if is_builtin(span) and self.home is not None else span
 
 
 def judged(scene: Scene, text: str, places: Places) -> Judged:
@@ -113,7 +124,7 @@ def judged(scene: Scene, text: str, places: Places) -> Judged:
         waivers=scene.waivers,
         demand=demand_of(scene.ref, scene.body) if bounded else None,
         scaling=scaling_of(scene.ref, scene.body) if bounded else None,
-        places=tuple((path, places.near(path)) for path in needy),
+        places=tuple((path, places.own(path)) for path in needy),
     )
 
 
@@ -145,15 +156,41 @@ def severity_of(code: Code, policy: Policy) -> Severity | None:
 def located(fault: Fault, places: Places) -> Located:
     """A fault with its places in the input."""
     related = tuple((span, text) for path, text in fault.related if (span := places.exact(path)) is not None)
-    return Located(fault, places.near(fault.path), related)
+    near, own = places.near(fault.path), places.own(fault.path)
+    if near is not None and near != own:
+        related = ((near, "the value is written here"), *related)
+    return Located(fault, own, related)
 
 
-def diagnostic_of(found: Located, subject: ObjectRef, policy: Policy) -> Diagnostic:
-    """A fault as it is reported, as severe as the project's rules say."""
+def is_builtin(span: Span | None) -> bool:
+    """Whether a place is in a document that ships with kservec, which users cannot change."""
+    return span is not None and span.file.startswith(BUILTIN)
+
+
+def diagnostic_of(found: Located, refs: Sequence[ObjectRef], policy: Policy) -> Diagnostic:
+    """A fault as it is reported, as severe as the project's rules say.
+
+    Args:
+        found: the fault.
+        refs: the object, and last the one that it is made of.
+        policy: the project's rules.
+    """
     fault, span, related = found
     severity = severity_of(fault.code, policy)
     code = fault.code if severity is None else fault.code._replace(severity=severity)
-    return Diagnostic(code=code, message=fault.message, span=span, help=fault.help, related=related, subject=subject)
+    message = (
+        fault.message
+        if len(refs) == 1 or str(refs[0]) in fault.message
+        else f"{where(refs[0], fault)}: {fault.message}"
+    )
+    return Diagnostic(code=code, message=message, span=span, help=fault.help, related=related, subject=refs[-1])
+
+
+def where(ref: ObjectRef, fault: Fault) -> str:
+    """The object of a fault as waivers name it, and its container unless the message says which."""
+    path = fault.path
+    names = [path[i + 1] for i, step in enumerate(path[:-1]) if step in LISTS]
+    return f"{ref}, container {names[0]}" if names and f" {names[0]} " not in f" {fault.message} " else str(ref)
 
 
 def graded(found: Iterable[Diagnostic], policies: Sequence[Policy], *, worst: Severity | None) -> Iterator[Diagnostic]:

@@ -19,21 +19,23 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
 
 LISTS = ("initContainers", "containers")
-TEMPLATES: Mapping[str, tuple[Path, ...]] = {
-    "CronJob": (("spec", "jobTemplate", "spec", "template"),),
-    "DaemonSet": (("spec", "template"),),
-    "Deployment": (("spec", "template"),),
-    "Job": (("spec", "template"),),
-    "LeaderWorkerSet": (
+KNATIVE_GROUP = "serving.knative.dev"
+USUAL: tuple[Path, ...] = (("spec", "template"),)
+TEMPLATES: Mapping[tuple[str, str], tuple[Path, ...]] = {
+    ("", "Pod"): ((),),
+    ("apps", "DaemonSet"): USUAL,
+    ("apps", "Deployment"): USUAL,
+    ("apps", "ReplicaSet"): USUAL,
+    ("apps", "StatefulSet"): USUAL,
+    ("batch", "CronJob"): (("spec", "jobTemplate", "spec", "template"),),
+    ("batch", "Job"): USUAL,
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         ("spec", "leaderWorkerTemplate", "leaderTemplate"),
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
     ),
-    "Pod": ((),),
-    "ReplicaSet": (("spec", "template"),),
-    "StatefulSet": (("spec", "template"),),
+    (KNATIVE_GROUP, "Service"): USUAL,
 }
-"""Where the templates of pods are, by the kind of the object. A Service that has one is Knative's."""
-KNATIVE_GROUP = "serving.knative.dev"
+"""Where the templates of pods are, by the group and kind of the object."""
 
 
 class Container(NamedTuple):
@@ -112,8 +114,7 @@ Check: TypeAlias = Callable[[Scene], "Iterator[Fault]"]
 
 def pods_of(ref: ObjectRef, body: Json) -> tuple[Pod, ...]:
     """The templates of pods in an object."""
-    places = (("spec", "template"),) if ref.group == KNATIVE_GROUP else TEMPLATES.get(ref.kind, ())
-    found = ((path, at(body, path)) for path in places)
+    found = ((path, at(body, path)) for path in TEMPLATES.get((ref.group, ref.kind), ()))
     return tuple(Pod(path, template, containers_of(path, template)) for path, template in found if template)
 
 

@@ -92,7 +92,8 @@ class Bench:
             exposed=self.exposed,
             waivers=self.waivers,
         )
-        return judged(scene, text, Places(lambda path: self.near(made, path), lambda path: exact(made, path)))
+        home = self.unit.source.span("metadata", "name")
+        return judged(scene, text, Places(lambda path: self.near(made, path), lambda path: exact(made, path), home))
 
     def near(self, made: Manifest, path: Path) -> Span:
         """Where a value of an object was written, or what holds it in a container or volume; else the unit's name.

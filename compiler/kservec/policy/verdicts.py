@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.paths import lookup
+from kservec.core.schemas.structure import without_nulls
 from kservec.core.text.source import parse
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.policy.demands import scaled
@@ -76,7 +77,7 @@ def verdicts(
         if waiver is not None:
             used.add(waiver)
         elif severity_of(case.located.fault.code, judge.policy) is not None:
-            reported.append(diagnostic_of(case.located, case.refs[-1], judge.policy))
+            reported.append(diagnostic_of(case.located, case.refs, judge.policy))
     own = [Excuse(w, locate(w), used=w in used) for w in judge.policy.waivers]
     return Verdicts(tuple(reported), (*own, *(Excuse(w, w.span, used=w in used) for w in theirs)))
 
@@ -97,7 +98,7 @@ def hearing(judge: Judge, rendered: Rendered, document: Document | None) -> Judg
     if before is not None and before.text == rendered.text:
         return before
     documents, _ = parse(rendered.text.encode(), rendered.path)
-    body = documents[0].value
+    body = without_nulls(documents[0].value)
     scene = Scene(
         ref=rendered.ref,
         owner=rendered.owner,

@@ -56,9 +56,20 @@ POOL_NOT_FOUND: Final = Code(
 @lru_cache(maxsize=8)
 def declared(env: Env, kind: str) -> Mapping[tuple[str, str], Json]:
     """The objects of a kind that documents describe, by namespace and name."""
-    found = (body.get("metadata") or {} for body in env.cluster.others.get(kind, ()))
-    names = ((metadata.get("namespace") or "default", metadata.get("name") or "") for metadata in found)
+    found = (metadata_of(body) for body in env.cluster.others.get(kind, ()))
+    names = ((str(metadata.get("namespace") or "default"), str(metadata.get("name") or "")) for metadata in found)
     return dict(zip(names, env.cluster.others.get(kind, ()), strict=True))
+
+
+def metadata_of(body: Json) -> Json:
+    """The metadata of an object that nothing has checked; empty where it is no map."""
+    metadata = body.get("metadata")
+    return metadata if is_map(metadata) else {}
+
+
+def is_map(value: Json) -> bool:
+    """Whether a value of such an object is a map."""
+    return isinstance(value, dict)
 
 
 def gateways_of(unit: Unit, env: Env) -> list[Json]:
@@ -101,9 +112,10 @@ def gateways_needed(unit: Unit, env: Env) -> Iterator[tuple[Path, tuple[str, str
             yield (*PARENTS, i), (ref.get("namespace") or here, ref.get("name") or "")
     for i, ref in enumerate(spec.get(*ROUTE_REFS) or ()):
         route = declared(env, HTTP_ROUTE).get((here, ref.get("name") or ""), {})
-        for parent in lookup(route, ("spec", "parentRefs")) or ():
+        parents = lookup(route, ("spec", "parentRefs"))
+        for parent in filter(is_map, parents if isinstance(parents, list) else ()):
             if parent.get("kind", GATEWAY) == GATEWAY:
-                yield (*ROUTE_REFS, i), (parent.get("namespace") or here, parent.get("name") or "")
+                yield (*ROUTE_REFS, i), (str(parent.get("namespace") or here), str(parent.get("name") or ""))
 
 
 def missing_routes(unit: Unit, env: Env) -> Iterator[Diagnostic]:

@@ -39,6 +39,7 @@ UNKNOWN_KIND = Code(
 
 INDEX = "index.json"
 TYPES = "types.json"
+_QUOTE = '"'
 _RBAC = "rbac.authorization.k8s.io/"
 
 
@@ -174,7 +175,7 @@ class Schemas:
         value = doc.value
         faults = self._identity_faults(value) if isinstance(value, dict) else [_no_mapping()]
         if not faults:
-            faults = self._faults(value, value["apiVersion"], value["kind"])
+            faults = self.faults(value, value["apiVersion"], value["kind"])
         if not faults:
             return ()
         return tuple(sorted((_located(fault, doc) for fault in faults), key=lambda found: found.sort_key))
@@ -219,7 +220,7 @@ class Schemas:
         Raises:
             KeyError: there is no schema for this kind.
         """
-        faults = self._faults(value, api_version, kind)
+        faults = self.faults(value, api_version, kind)
         return sorted(
             [(fault.path, fault.message) for fault in faults], key=lambda found: (field_path(found[0]), found[1])
         )
@@ -235,7 +236,12 @@ class Schemas:
         """
         return [*repeats(value, self._compile(api_version, kind).plan)]
 
-    def _faults(self, value: Json, api_version: str, kind: str) -> list[Fault]:
+    def faults(self, value: Json, api_version: str, kind: str) -> list[Fault]:
+        """What is wrong with the structure of a value, which is taken for one of a kind, in no order.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
         compiled = self._compile(api_version, kind)
         if compiled.plain.is_valid(value):
             return []
@@ -315,10 +321,17 @@ def _located(fault: Fault, doc: Document) -> Diagnostic:
         code=fault.code,
         message=fault.message,
         span=_span(doc, fault.path, at_key=fault.at_key),
-        help=fault.help,
+        help=written_help(fault, doc),
         label=fault.label,
         related=tuple((doc.span(path), text) for path, text in fault.related),
     )
+
+
+def written_help(fault: Fault, doc: Document) -> str:
+    """The help of a fault; what is to be put in quotes is the text that was written, such as n."""
+    start, quote, rest = fault.help.partition('quotes: "')
+    text = doc.plain(fault.path) if quote else ""
+    return f'{start}{quote}{text}"{rest.partition(_QUOTE)[2]}' if text else fault.help
 
 
 def _span(doc: Document, path: Path, *, at_key: bool) -> Span:

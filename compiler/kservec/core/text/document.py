@@ -141,6 +141,14 @@ class Document:
         properties = _match_properties(text, position)
         return text[properties.end() if properties else position :][:1] in ("'", '"', "|", ">")
 
+    def plain(self, path: Path) -> str:
+        """The scalar at `path` as it was written, if that is one word without quotes; else empty."""
+        position = self.scalar(path)
+        if self.text is None or position is None or self.quoted(path):
+            return ""
+        found = _match_token(self.text.text, position)
+        return found.group() if found else ""
+
     def _walk(self, path: Path) -> list[_Place]:
         """The places of the root and of each step, as far as they were written."""
         value = self.value

@@ -19,7 +19,7 @@ from kservec.core.validity.volume_validity import claim_faults, volume_faults
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kservec.core.tree import Json
+    from kservec.core.tree import Json, Path
 
 LONG_LABEL = Code(
     "output/long-label",
@@ -61,8 +61,7 @@ PERCENT = re.compile(r"[0-9]+%\Z").match
 
 def deployment_faults(body: Json) -> Iterator[Fault]:
     """Everything an API server would refuse in a Deployment."""
-    template = body["spec"]["template"]
-    yield from template_faults(template)
+    yield from template_faults(body["spec"]["template"])
     yield from rollout_faults(body["spec"].get("strategy") or {})
 
 
@@ -79,13 +78,13 @@ def leader_worker_set_faults(body: Json) -> Iterator[Fault]:
             yield from template_faults(template, ("spec", "leaderWorkerTemplate", name))
 
 
-def template_faults(template: Json, at: tuple[str, ...] = ("spec", "template")) -> Iterator[Fault]:
+def template_faults(template: Json, at: Path = ("spec", "template")) -> Iterator[Fault]:
     """Labels of the pods that are too long, and what is wrong with the pods themselves; `at` is the template's path."""
-    for key, value in (template["metadata"].get("labels") or {}).items():
+    for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
         if len(value) > MAX_LABEL:
             message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
             yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
-    for fault in pod_faults(template["spec"]):
+    for fault in pod_faults(template.get("spec") or {}):
         yield fault.below(*at, "spec")
 
 
@@ -123,8 +122,9 @@ def name_faults(body: Json) -> Iterator[Fault]:
 def service_faults(body: Json) -> Iterator[Fault]:
     """A Service's name, and the names of its ports."""
     yield from name_faults(body)
-    ports = body["spec"].get("ports") or ()
-    if not ports and body["spec"].get("clusterIP") != "None" and body["spec"].get("type") != "ExternalName":
+    spec = body.get("spec") or {}
+    ports = spec.get("ports") or ()
+    if not ports and spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName":
         yield Fault(NO_PORTS, ("spec",), "no port is named", help="name the ports of the container")
     for port in ports if len(ports) > 1 else ():
         if not port.get("name"):

@@ -103,7 +103,9 @@ def merged_subject(unit: Unit, spec: Tree, env: Env) -> Subject:
 
 
 def is_of(body: Json, namespace: str) -> bool:
-    """Whether an object lies in a namespace."""
+    """Whether a NetworkPolicy, of the version that is checked, lies in a namespace."""
+    if body["apiVersion"] != "networking.k8s.io/v1":
+        return False
     written: str = body["metadata"].get("namespace") or "default"
     return written == namespace
 

@@ -1,0 +1,73 @@
+"""Admissible objects: what an API server would refuse in an object that no pass of the compiler has made. Pure.
+
+Objects that patches changed, and manifests that are included, pass the schema of their kind first, and then the rules
+that no schema states. Where there is no schema of a kind, its metadata and the pods in it are checked alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.core.schemas.faults import DUPLICATE, Fault, field_path
+from kservec.core.schemas.object_meta import metadata_faults
+from kservec.core.schemas.structure import without_nulls
+from kservec.core.validity.cross_rules import cross_faults
+from kservec.core.validity.object_validity import object_faults, template_faults
+from kservec.policy.scene import TEMPLATES, at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.diagnostics import ObjectRef
+    from kservec.core.schemas.schema import Schemas
+    from kservec.core.tree import Json, Path
+
+HOLDER = ("apps/v1", "Deployment")
+"""The kind by whose schema pods are checked where there is none of the kind that has them."""
+
+
+def refused(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
+    """What an API server would refuse in an object; what rules say only where the structure is right."""
+    if not schemas.knows(ref.api_version, ref.kind):
+        return unknown_kind_faults(value, ref, schemas)
+    faults = [*schemas.faults(value, ref.api_version, ref.kind), *repeated(value, ref, schemas)]
+    if faults:
+        return sorted(dict.fromkeys(faults), key=lambda fault: (field_path(fault.path), fault.message))
+    return ruled_out(without_nulls(value), ref)
+
+
+def ruled_out(value: Json, ref: ObjectRef) -> list[Fault]:
+    """What rules find in an object of the right structure."""
+    return [*cross_faults(ref.api_version, ref.kind, value), *object_faults(ref.api_version, ref.kind, value)]
+
+
+def repeated(value: Json, ref: ObjectRef, schemas: Schemas) -> Iterator[Fault]:
+    """Items of lists that are told apart by keys, and have the same: server-side apply refuses them."""
+    for repeat in schemas.repeated_items(value, ref.api_version, ref.kind):
+        keys = ", ".join(f"{name}: {key}" for name, key in repeat.key if key is not None)
+        message = f"{field_path(repeat.path[:-1])} has two items with {keys}"
+        related = ((repeat.first, "the first is here"),)
+        yield Fault(DUPLICATE, repeat.path, message, help="remove or change one of the two", related=related)
+
+
+def unknown_kind_faults(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
+    """What is wrong with an object of a kind without a schema: its metadata, and its pods."""
+    faults = metadata_faults(value["metadata"], takes_any_name=True)
+    for path in TEMPLATES.get((ref.group, ref.kind), ()):
+        found = template_misfits(value, path, schemas)
+        faults += found
+        if not found and not faults:
+            template = at(without_nulls(value), path)
+            faults += template_faults(template, path) if template else ()
+    return faults or [*cross_faults(ref.api_version, ref.kind, without_nulls(value))]
+
+
+def template_misfits(value: Json, path: Path, schemas: Schemas) -> list[Fault]:
+    """What does not fit in a template of pods, which is checked as that of a Deployment."""
+    template = at(value, path) if path else {"spec": value.get("spec")}
+    if template is None:
+        return []
+    holder = {"apiVersion": HOLDER[0], "kind": HOLDER[1], "metadata": {"name": "pods"}}
+    found = schemas.faults({**holder, "spec": {"selector": {}, "template": template}}, *HOLDER)
+    inside = [fault for fault in found if fault.path[:2] == ("spec", "template")]
+    return [fault._replace(path=(*path, *fault.path[2:]), related=()) for fault in inside]

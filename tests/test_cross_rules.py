@@ -1,0 +1,68 @@
+"""What an API server refuses between the fields of objects that are patched or included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from kservec.api import packaged_schemas
+from kservec.core.diagnostics import ObjectRef
+from kservec.gitops.admissible import refused
+
+POD = "{metadata: {labels: {app: x}}, spec: {containers: [{name: c, image: 'a/b:1'}]}}"
+WORKLOAD = f"apiVersion: apps/v1\nkind: Deployment\nspec: {{selector: {{matchLabels: {{app: SEL}}}}, template: {POD}}}"
+SCALER = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec: {scaleTargetRef: {kind: A, name: b}, RANGE}"
+SERVICE = "apiVersion: v1\nkind: Service\nspec: {ports: [PORTS]}"
+BUDGET = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nspec: {BOUNDS}"
+PEERS = "ingress: [{from: [{ipBlock: {CIDR}}]}]"
+POLICY = f"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nspec: {{podSelector: {{}}, {PEERS}}}"
+
+
+def codes(text: str) -> list[str]:
+    """The codes of what is refused in an object."""
+    value: Any = {"metadata": {"name": "own", "namespace": "ml"}, **yaml.safe_load(text)}
+    ref = ObjectRef(value["apiVersion"], value["kind"], "ml", "own")
+    return [fault.code.slug for fault in refused(value, ref, packaged_schemas())]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (WORKLOAD.replace("SEL", "x"), []),
+        (WORKLOAD.replace("SEL", "y"), ["output/selector-mismatch"]),
+        (WORKLOAD.replace("matchLabels: {app: SEL}", ""), ["output/selector-mismatch"]),
+        (WORKLOAD.replace("matchLabels: {app: SEL}", "matchExpressions: [{key: app, operator: DoesNotExist}]"),
+         ["output/selector-mismatch"]),
+        (WORKLOAD.replace("SEL", "x").replace("'a/b:1'", "a, env: [{name: A}, {name: A}]"), ["schema/duplicate"]),
+        (WORKLOAD.replace("SEL", "x").replace("'a/b:1'", "a, ports: [{containerPort: 99999}]"), ["pod/invalid-value"]),
+        (WORKLOAD.replace("SEL", "x").replace("'a/b:1'", "a, imagePullPolicy: Often"), ["schema/enum"]),
+        (SCALER.replace("RANGE", "minReplicas: 1, maxReplicas: 1"), []),
+        (SCALER.replace("RANGE", "minReplicas: 5, maxReplicas: 3"), ["output/replicas-range"]),
+        (SCALER.replace("RANGE", "maxReplicas: 0"), ["output/replicas-range"]),
+        (SCALER.replace("RANGE", "minReplicas: -1, maxReplicas: 3"), ["output/replicas-range"]),
+        (SERVICE.replace("PORTS", "{port: 80}"), []),
+        (SERVICE.replace("PORTS", "{port: 99999}"), ["output/port"]),
+        (SERVICE.replace("PORTS", "{port: 80, targetPort: 0}"), ["output/port"]),
+        (SERVICE.replace("PORTS", "{port: 80, name: a}, {port: 81, name: a}"), ["output/port"]),
+        (BUDGET.replace("BOUNDS", "minAvailable: 50%"), []),
+        (BUDGET.replace("BOUNDS", "minAvailable: 1, maxUnavailable: 1"), ["output/replicas-range"]),
+        (BUDGET.replace("BOUNDS", "minAvailable: half"), ["output/replicas-range"]),
+        (BUDGET.replace("BOUNDS", "maxUnavailable: -1"), ["output/replicas-range"]),
+        (POLICY.replace("CIDR", "cidr: 10.0.0.0/8, except: [10.1.0.0/16]"), []),
+        (POLICY.replace("CIDR", "cidr: 10.0.0.0/99"), ["output/network"]),
+        (POLICY.replace("CIDR", "cidr: 10.0.0.0"), ["output/network"]),
+        (POLICY.replace("CIDR", "cidr: 10.0.0.0/8, except: [192.168.0.0/16]"), ["output/network"]),
+    ],
+)  # fmt: skip
+def test_fields_that_contradict_each_other(text: str, expected: list[str]) -> None:
+    """What is refused, and what is not."""
+    assert codes(text) == expected
+
+
+def test_pods_of_kinds_without_a_schema() -> None:
+    """They are held against the schema of a Deployment's pods."""
+    text = "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: c, image: a, ports: x}]}"
+    assert codes(text) == ["schema/type"]
+    assert codes(text.replace("ports: x", "tty: true")) == []
