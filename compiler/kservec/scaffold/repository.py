@@ -109,7 +109,8 @@ def paragraphs(options: list[Option], written: Mapping[str, object]) -> str:
 def own_settings(choices: Choices, environment: str) -> str:
     """What the project file says about one environment."""
     overlay = f"    overlay: overlays/{environment}\n" if choices.overlays else ""
-    return f"{overlay}    platform: [platform/{environment}]"
+    cluster = f"\n    gitops: {{cluster: {environment}}}" if choices.tool != NO_TOOL else ""
+    return f"{overlay}    platform: [platform/{environment}]{cluster}"
 
 
 def readme(choices: Choices, template: Callable[[str], str]) -> str:
