@@ -32,13 +32,9 @@ NOT_FOR_THE_CLUSTER = frozenset({"kustomize.config.k8s.io/v1beta1"})
 MAX_BYTES = 16 << 20
 
 
-NOT_SERVED = {"warn-project-include-policy"}
-"""Golden projects that include what the server does not know any more, and whose policy lets it pass with a warning."""
-
-
 def golden_trees() -> list[Path]:
     """The trees of all golden cases that have output: one of a case, or one of each environment of a project."""
-    whole = sorted(path for path in (ROOT / "golden").glob("*/expect") if path.parent.name not in NOT_SERVED)
+    whole = sorted((ROOT / "golden").glob("*/expect"))
     return [tree for case in whole for tree in (environments(case) or [case])]
 
 

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from .client import ApiServer
 
 
+WARNED_OF = {
+    "warn-project-include-policy/rendered/default": [
+        "PodDisruptionBudget own: refused: no kind PodDisruptionBudget in policy/v1beta1"
+    ],
+}
+"""What the server says where a build has warned that it would, and no more than that."""
+
+
 @pytest.mark.parametrize("tree", golden_trees(), ids=tree_name)
 def test_syncs_cleanly(server: ApiServer, tree: Path, prefix: str) -> None:
     """Golden output is accepted, kept as it is, and shows no difference afterwards."""
-    assert findings(server, golden_manifests(tree), prefix) == []
+    assert findings(server, golden_manifests(tree), prefix) == WARNED_OF.get(tree_name(tree), [])

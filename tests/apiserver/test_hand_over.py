@@ -9,8 +9,10 @@ from tests.importing.dumps import documents, dump_of, owned
 from tests.importing.test_recorded import chosen, facts_of, platform
 
 from kservec.api import Target, compile_files
+from kservec.compare.workloads import workload_of
+from kservec.core.diagnostics import ObjectRef
+from kservec.core.paths import lookup
 from kservec.importer import import_dump
-from kservec.importing.handover import TEMPLATES
 from kservec.io.reading import File
 
 from .cases import case_name, parsed
@@ -28,16 +30,9 @@ OWNERLESS = {"metadata": {"ownerReferences": None}}
 
 
 def templates(stored: Object) -> list[Object]:
-    """The pod templates of a stored object."""
-    kind = stored["kind"]
-    roots = TEMPLATES.get(kind if kind != "Service" else "Service.serving.knative.dev", ())
-    found = []
-    for root in roots:
-        value = stored
-        for step in root:
-            value = value.get(step) or {}
-        found.append(value)
-    return found
+    """What the pods of a stored object follow from, every byte of it."""
+    workload = workload_of(ObjectRef(stored["apiVersion"], stored["kind"], "", ""))
+    return [lookup(stored, part) for part in workload.parts] if workload is not None else []
 
 
 @pytest.mark.parametrize("case", chosen()[::3][:CASES], ids=case_name)

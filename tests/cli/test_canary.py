@@ -58,6 +58,7 @@ spec:
 ---
 # Other teams' services below.
 """
+SAME = "s3://models/fraud/v7"
 LADDER = (10, 30, 50, 80, 100)
 MODEL = "model:\n      modelFormat: {name: sklearn}"
 
@@ -174,9 +175,9 @@ def test_a_dry_run_shows_and_writes_nothing(tmp_path: Path) -> None:
         (("start", "fraud"), 2, "nothing differs: name a --model"),
         (("start", "fraud", "--model", ""), 2, "--model is empty"),
         (
-            ("start", "fraud", "--model", "s3://models/fraud/v7"),
+            ("start", "fraud", "--model", SAME),
             1,
-            "nothing differs: fraud has s3://",
+            f"nothing differs: fraud has {SAME} already",
         ),
         (("start", "fraud", "--model", "ftp://x/y"), 1, "storage/unknown-scheme"),
         (("step", "fraud", "--to", "101"), 2, "101"),

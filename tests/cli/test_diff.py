@@ -78,9 +78,7 @@ def test_a_new_model_against_a_branch(repo: Path) -> None:
     assert names(prod) == ["changed Deployment fraud-predictor"]
     (pods,) = prod["pods"]
     assert (pods["effect"], pods["pods"]) == ("restarted", {"least": 1, "most": 1})
-    assert [r["path"] for r in pods["reasons"]] == [
-        '["spec.template"].spec.initContainers[storage-initializer].args[0]'
-    ]
+    assert [r["path"] for r in pods["reasons"]] == ["spec.template.spec.initContainers[storage-initializer].args[0]"]
     kservec(repo, "build")
     commit(repo, "v8")
     assert report(repo, "main", "prod") == uncommitted

@@ -78,8 +78,9 @@ def test_what_a_policy_forbids_is_not_built(repo: Path) -> None:
     (repo / "kservec.yaml").write_text(text)
     ran = kservec(repo, "build")
     assert ran.status == 1
-    assert "error[policy/image-tag]: " in ran.err
-    assert "container kserve-container: image registry.example.com/fraud:latest has the tag latest" in ran.err
+    where = "Deployment payments/fraud-predictor, container kserve-container"
+    image = "image registry.example.com/fraud:latest"
+    assert f"error[policy/image-tag]: {where}: {image} has the tag latest" in ran.err
     assert "services/fraud.yaml:11:41" in ran.err
     assert not (repo / "rendered").exists()
 

@@ -78,10 +78,8 @@ def because(effect: Effect) -> str:
 
 def short_path(reason: Difference) -> str:
     """The path of a field below its pod template."""
-    path = reason.path
-    for lead in ('["spec.template"]', '["spec.leaderWorkerTemplate"]', '["spec.networkConfig"]'):
-        path = path.removeprefix(lead).removeprefix(".")
-    return path.removeprefix("spec.template.").removeprefix("spec.") or "the template"
+    path = reason.path.removeprefix("spec.").removeprefix("leaderWorkerTemplate.").removeprefix("template")
+    return path.removeprefix(".").removeprefix("spec.") or "the template"
 
 
 def gpus_text(bounds: Bounds) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.compare.canonical import canonical_template
 from kservec.compare.shapes import map_at, maps_at, number_at
-from kservec.core.paths import lookup
+from kservec.core.paths import lookup, with_value
 from kservec.core.pods.gpu_types import BUILTIN
 
 if TYPE_CHECKING:
@@ -140,7 +140,10 @@ def workload_of(ref: ObjectRef) -> Workload | None:
 
 def canonical_pods(workload: Workload, body: Json) -> Json:
     """All that new pods follow from, in the form in which only differences that count are left."""
-    return {".".join(map(str, part)): canonical_part(lookup(body, part)) for part in workload.parts}
+    pods: Json = {}
+    for part in workload.parts:
+        pods = with_value(pods, part, canonical_part(lookup(body, part)))
+    return pods
 
 
 def canonical_part(part: Json) -> Json:
