@@ -14,7 +14,7 @@ from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
 from kservec.documents.absent import UNKNOWN_ABSENT
-from kservec.gitops.layout import planned_file, planned_tree, stream
+from kservec.gitops.layout import planned_files, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.io.named_paths import nothing_compiled, path_faults
 from kservec.io.packaged import packaged_schemas
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from kservec.policy.units import Judge
     from kservec.policy.waivers import Excuse
     from kservec.project.settings import Settings
-
-TREE = "tree"
 
 
 @record
@@ -66,7 +64,7 @@ class Rendering:
     @property
     def tree(self) -> dict[str, bytes]:
         """Every file of the tree by its path below `output`."""
-        return (planned_tree if self.settings.layout == TREE else planned_file)(self.objects)
+        return planned_files(self.objects, self.settings.layout)
 
     @property
     def yaml(self) -> str:

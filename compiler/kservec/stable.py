@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kservec.api import parsed
 from kservec.committed import base_of, committed_tree
 from kservec.core.diagnostics import ObjectRef
-from kservec.core.knative.revisions import API_VERSION, KIND, last_stable
+from kservec.core.knative.revisions import API_VERSION, KIND, REVISED, last_stable
 from kservec.core.text.source import Limits
 from kservec.edits.pins import refusal
 from kservec.gitops.layout import INDEX
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from kservec.core.paths import Json
     from kservec.io.workspace import Workspace
 
-REVISED = b"serving.knative.dev/v1"
 HEAD = "HEAD"
 
 

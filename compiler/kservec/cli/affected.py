@@ -9,6 +9,7 @@ import click
 from kservec.cli.findings import Findings
 from kservec.cli.options import few_collections
 from kservec.cli.revisions import base_for, chosen_environments, git_errors
+from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from kservec.io.workspace import Workspace
 
 TEXT, JSON = FORMATS = ("text", "json")
-FAILED = 1
 
 
 @click.command()

@@ -11,9 +11,10 @@ from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restar
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
+from kservec.cli.status import FAILED
 from kservec.cli.streams import StoppedError, write
 from kservec.core.records import fresh, record
-from kservec.gitops.layout import INDEX, planned_file, planned_tree
+from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from kservec.gitops.rendered import Rendered
     from kservec.io.tree_writer import Written
 
-FAILED = 1
-TREE, SINGLE = LAYOUTS = ("tree", "single")
 UNCHANGED = "up to date"
 
 
@@ -303,8 +302,8 @@ def written(compilation: Compilation, output: Path, findings: Findings, *, shape
     Raises:
         click.ClickException: the folder cannot be written.
     """
-    planned = (planned_tree if shape == TREE else planned_file)(compilation.objects)
-    done = put(planned, output, force=force)
+    files = planned_files(compilation.objects, shape)
+    done = put(files, output, force=force)
     if done.obstacles:
         found = (*compilation.diagnostics, *done.obstacles)
         findings.show(found, compilation.sources, outcome="nothing was written")

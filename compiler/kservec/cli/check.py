@@ -9,9 +9,11 @@ import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
-from kservec.gitops.layout import planned_file, planned_tree
+from kservec.gitops.layout import LAYOUTS, TREE, planned_files
 from kservec.report.words import plural, printable
+from kservec.spec.placeholder import PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,10 +24,6 @@ if TYPE_CHECKING:
     from kservec.compare.tree_states import Flaw
     from kservec.core.diagnostics import Diagnostic
     from kservec.io.workspace import Workspace
-
-FAILED, DIFFERENT = 1, 3
-TREE, SINGLE = "tree", "single"
-PLACE = "{env}"
 
 
 @click.command()
@@ -40,7 +38,7 @@ PLACE = "{env}"
 @click.option(
     "--layout",
     "shape",
-    type=click.Choice([TREE, SINGLE]),
+    type=click.Choice(LAYOUTS),
     default=TREE,
     show_default=True,
     help="How files, not environments, were built with --output.",
@@ -75,8 +73,8 @@ def check(
     if not compilation.ok:
         findings.show(compilation.diagnostics, compilation.sources, alone=True)
         return FAILED
-    planned = (planned_tree if shape == TREE else planned_file)(compilation.objects)
-    return told({output: flaws_in(output, planned)}, [], findings, compilation.diagnostics, compilation.sources)
+    files = planned_files(compilation.objects, shape)
+    return told({output: flaws_in(output, files)}, [], findings, compilation.diagnostics, compilation.sources)
 
 
 def check_environments(selection: Selection, target: Target, findings: Findings, output: Path | None) -> int:

@@ -10,6 +10,7 @@ from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.findings import Findings
 from kservec.cli.options import few_collections
 from kservec.cli.revisions import base_for, chosen, git_errors
+from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
 
 TEXT, JSON, MARKDOWN = FORMATS = ("text", "json", "markdown")
-FAILED, DIFFERENT = 1, 3
 
 
 @click.command()

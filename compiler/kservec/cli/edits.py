@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kservec.cli.findings import TEXT, Findings
+from kservec.cli.status import FAILED
 from kservec.core.diagnostics import Reject
 from kservec.core.records import fresh, record
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
-
-FAILED = 1
 
 
 @record

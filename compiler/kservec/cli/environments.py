@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import LARGEST_FILE, few_collections
 from kservec.cli.progress import Progress
+from kservec.cli.status import FAILED
 from kservec.core.diagnostics import Severity
 from kservec.core.records import fresh, record
 from kservec.core.spelling import closest
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 DAYS = ("%Y-%m-%d",)
 TODAY = "kservec.today"
-FAILED = 1
 DESCRIBED = {"platform": "--platform", "catalog": "--catalog", "absent": "--absent", "previous": "--previous",
              "revision_names": "--revision-names"}  # fmt: skip
 """Options that describe the cluster; for an environment its project does."""

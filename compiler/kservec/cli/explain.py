@@ -11,6 +11,7 @@ from kservec.api import front_of
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
+from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import step_of
 from kservec.core.diagnostics import has_errors
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from kservec.explain.naming import Meant
     from kservec.frontend import Front
 
-FAILED = 1
 JSON = "json"
 REPLICAS = "; its autoscaler owns the number"
 

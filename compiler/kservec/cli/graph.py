@@ -9,6 +9,7 @@ import click
 from kservec.api import front_of
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import files_of, paths_argument, target_options
+from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.drawing.dot import dot
 from kservec.drawing.mermaid import mermaid
@@ -18,7 +19,6 @@ from kservec.drawing.topology import topology
 if TYPE_CHECKING:
     from kservec.api import Target
 
-FAILED = 1
 LANGUAGES = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
 

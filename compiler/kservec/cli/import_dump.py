@@ -9,6 +9,7 @@ import click
 
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import files_of
+from kservec.cli.status import FAILED
 from kservec.cli.streams import complain, write
 from kservec.core.diagnostics import has_errors
 from kservec.core.text.source import Limits
@@ -20,8 +21,6 @@ from kservec.report.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-FAILED = 1
 
 
 @click.command("import")

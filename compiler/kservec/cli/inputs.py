@@ -9,14 +9,13 @@ import click
 from kservec.cli.environments import selected
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import files_of
+from kservec.cli.status import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kservec.api import Target
     from kservec.io.reading import File
-
-FAILED = 1
 
 
 def inputs_of(paths: Sequence[str], target: Target) -> tuple[Sequence[File], Target]:

@@ -8,6 +8,7 @@ import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.status import FAILED
 from kservec.core.diagnostics import has_errors
 from kservec.core.records import evolve
 from kservec.core.text.source import Limits
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
-
-FAILED = 1
 
 
 @click.command()

@@ -9,6 +9,7 @@ import click
 from kservec._version import KSERVE_PROFILE
 from kservec.cli.environments import all_findings, all_sources, rendered, selected
 from kservec.cli.options import findings_options
+from kservec.cli.status import DIFFERENT, FAILED
 from kservec.core.diagnostics import Diagnostic, Span
 from kservec.core.lock import LOCK_FILE, Lock
 from kservec.core.records import evolve
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
     from kservec.policy.coverage import References
-
-FAILED, DIFFERENT = 1, 3
 
 
 @click.command()

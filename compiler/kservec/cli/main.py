@@ -10,6 +10,7 @@ import sys
 import click
 
 from kservec._version import KSERVE_PROFILE, __version__
+from kservec.cli.status import INTERRUPTED, USAGE
 from kservec.cli.streams import ReaderGoneError, StoppedError, complain, discard_rest
 from kservec.core.spelling import closest
 
@@ -33,10 +34,8 @@ COMMANDS = {
 }
 MODULES = {"import": "import_dump"}
 """Commands that are called otherwise than their modules and functions."""
-USAGE = 2
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Makes pydantic look for no plugins: it would read the metadata of every package that is installed."""
-INTERRUPTED = 130
 AFTER_INTERRUPT = ("git status shows whether something was written", "nothing was written")
 WRITERS = frozenset({"canary", "import", "init", "lock", "promote"})
 """Commands that write several files, one after the other."""

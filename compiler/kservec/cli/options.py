@@ -13,6 +13,7 @@ import click
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
 from kservec.cli.progress import Progress
+from kservec.core.knative.revisions import REVISED
 from kservec.core.records import evolve
 from kservec.core.text.source import Limits
 from kservec.gitops.layout import INDEX
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 LARGEST_FILE = Limits().max_bytes
 OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 NUMBERED, HASHED = REVISION_NAMES = ("server", "hash")
-REVISED = b"serving.knative.dev/v1"
-"""What those files of a tree hold in which revisions are named."""
 
 
 def paths_argument(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.edits import FAILED, Edited, differences, made, show, texts_of
+from kservec.cli.edits import Edited, differences, made, show, texts_of
 from kservec.cli.environments import opened, refuse_unknown
 from kservec.cli.findings import JSON, TEXT, Findings
+from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
 from kservec.core.spelling import closest
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from kservec.core.unit import Unit
     from kservec.io.workspace import Workspace
     from kservec.promotion import Pair, Promoted
-
-DIFFERENT = 3
 
 
 @click.command()

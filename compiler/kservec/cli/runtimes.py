@@ -11,6 +11,7 @@ import click
 from kservec._version import KSERVE_PROFILE
 from kservec.api import catalog_of
 from kservec.cli.options import findings_options, target_options
+from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.core.catalog import by_priority
 from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Catalog, Runtime
 
 HEADER = ("FORMAT", "PRIORITY", "RUNTIME", "NAMESPACE", "PROTOCOLS", "AUTO", "IMAGE")
-FAILED = 1
 EXPORT = "export"
 
 

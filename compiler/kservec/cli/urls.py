@@ -11,6 +11,7 @@ from kservec.api import front_of
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
+from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import in_order, steps_of
 from kservec.core.diagnostics import has_errors
@@ -22,7 +23,6 @@ from kservec.explain.text import addresses_json, addresses_text
 if TYPE_CHECKING:
     from kservec.api import Target
 
-FAILED = 1
 JSON = "json"
 
 

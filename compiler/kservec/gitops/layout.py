@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 INDEX = "kservec.index.json"
 KUSTOMIZATION = "kustomization.yaml"
 SINGLE = "objects.yaml"
+LAYOUTS = TREE, ONE_FILE = ("tree", "single")
+"""The ways to lay objects out: a file for each, or one for all."""
+
+
+def planned_files(objects: Sequence[Rendered], layout: str) -> dict[str, bytes]:
+    """Every file of a tree by its path below the output folder, in one of the `LAYOUTS`."""
+    return (planned_tree if layout == TREE else planned_file)(objects)
 
 
 def planned_tree(objects: Iterable[Rendered]) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.paths import lookup
 from kservec.core.records import fresh, record
 from kservec.project.paths import leads_into_git, leads_out
+from kservec.spec.placeholder import PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ SETTING = Code(
     "What `gitops` in kservec.yaml says cannot be made into objects that Argo CD or Flux would accept, or one of the "
     "settings would have no effect. The message names what to add, to change or to leave out.",
 )
-PLACE = "{env}"
 NAMESPACE, ENVIRONMENT, UNIT = "namespace", "environment", "unit"
 IN_CLUSTER = "https://kubernetes.default.svc"
 ARTIFACTS = "oci"

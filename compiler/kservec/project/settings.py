@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from kservec.core.policy import Policy
 from kservec.core.records import fresh, record
 from kservec.project.additions import additions_of, first
-from kservec.project.gitops import PLACE, GitOpsSettings, gitops_of
+from kservec.project.gitops import GitOpsSettings, gitops_of
 from kservec.project.policy import policy_of
+from kservec.spec.placeholder import PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-PLACE = "{env}"
+from kservec.spec.placeholder import PLACE
+
 ANY_TEXT = r"[^\u0000-\u001f\u007f]+"
 """Some text on one line. Control characters among it would break files, paths or YAML."""
 LOWER = "lower-case letters, digits and dashes, a letter or digit at both ends, at most 63"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kservec.core.unit import Component, Unit
 
 API_VERSION, KIND = "serving.knative.dev/v1", "Service"
+REVISED = API_VERSION.encode()
+"""What those files of a tree hold in which revisions are named."""
 STABLE_REVISION = "kservec.dev/stable-revision"
 BEFORE_CANARY = "kservec.dev/before-canary"
 """What the spec said before its canary was started, for taking it back."""

@@ -1,0 +1,12 @@
+"""Exit statuses: what each command tells by them, the same everywhere."""
+
+from __future__ import annotations
+
+FAILED = 1
+"""Errors in the input; nothing was written."""
+USAGE = 2
+"""Wrong usage, or something that cannot be read or written."""
+DIFFERENT = 3
+"""A difference was found."""
+INTERRUPTED = 130
+"""Somebody stopped the command."""
