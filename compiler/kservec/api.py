@@ -142,7 +142,13 @@ def compile_files(
 
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
-    target = target or Target()
+    inputs, files_read = inputs_of(files, target or Target())
+    result = compile_documents(inputs, packaged_schemas(), plugs(), each)
+    return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
+
+
+def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]]:
+    """What a run starts from, and all files that it comes from. Presets are read only where a run has use for them."""
     own = sorted(files, key=itemgetter(0, 1))
     specs, found = parsed(own, target.limits)
     groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
@@ -155,9 +161,7 @@ def compile_files(
         findings=(*found, *odd, *stale),
         unread=tuple(unread_texts((*found, *odd), own, target.platform)),
     )
-    result = compile_documents(inputs, packaged_schemas(), plugs(), each)
-    pointing = (*result.diagnostics, *noticed(result))
-    return Compilation(result=result, sources=shown_sources(pointing, own, *groups))
+    return inputs, [file for group in (own, *groups) for file in group]
 
 
 def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
@@ -244,12 +248,11 @@ def need_presets(specs: Iterable[Document]) -> bool:
 
 def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:
     """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
-    target = target or Target()
-    groups = (sorted(files, key=itemgetter(0, 1)), target.platform, builtin_files(target), target.previous)
-    (specs, found), (platform, odd), (catalog, _), (previous, _) = (parsed(group, target.limits) for group in groups)
-    front = read(specs, platform, catalog, options_of(target, previous), packaged_schemas(), plugs())
-    result = Result(diagnostics=in_order((*found, *odd, *front.diagnostics)))
-    return front, Compilation(result=result, sources=shown_sources(result.diagnostics, files, target.platform))
+    inputs, files_read = inputs_of(files, target or Target())
+    schemas = packaged_schemas()
+    front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs())
+    result = Result(diagnostics=in_order((*inputs.findings, *front.diagnostics)))
+    return front, Compilation(result=result, sources=shown_sources(result.diagnostics, files_read))
 
 
 def catalog_of(target: Target) -> tuple[Catalog, Compilation]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from .running import ROOT, kservec
+from kservec.io.kustomize import HOW_TO, tools
+
+from .running import ROOT, SERVICE, kservec
 
 if TYPE_CHECKING:
     from .running import Ran
@@ -132,3 +134,39 @@ def test_urls_of_what_does_not_compile(work: Path) -> None:
     """Errors are shown, and no URL."""
     ran = kservec(work, "urls", "wrong.yaml")
     assert (ran.status, ran.out) == (1, "")
+
+
+PATCHED = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Project
+sources: [services]
+images: {rewrite: {docker.io/: mirror.example.com/}}
+environments:
+  prod: {patches: patches}
+"""
+
+
+def test_what_patches_change_is_said(tmp_path: Path) -> None:
+    """A value that a patch over rendered objects sets is the patch's; all others keep their places."""
+    skip_without_kustomize()
+    for folder in ("services", "patches"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "kservec.yaml").write_text(PATCHED)
+    (tmp_path / "services" / "fraud.yaml").write_text(SERVICE)
+    (tmp_path / "patches" / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n- target: {kind: Deployment}\n"
+        "  patch: |-\n    - {op: add, path: /spec/minReadySeconds, value: 7}\n"
+    )
+    ran = kservec(tmp_path, "explain", "Deployment/fraud-predictor", "prod")
+    assert ran.status == 0, ran.err
+    lines = {line.split(":")[0].strip(): line.split()[2:] for line in ran.out.splitlines()[1:]}
+    assert lines["spec.minReadySeconds"] == ["patch", "by", "patches"]
+    assert lines["metadata.name"][0] == "derived"
+    jobs = kservec(tmp_path, "urls", "prod", "--smoke-test").out
+    assert "image: mirror.example.com/curlimages/curl:" in jobs
+
+
+def skip_without_kustomize() -> None:
+    """Skip a test that needs kustomize, loudly."""
+    if not tools():
+        pytest.skip(f"NOT TESTED: overlays need kustomize, and there is none here; {HOW_TO}")

@@ -16,15 +16,17 @@ from kservec.cli.streams import write
 from kservec.compilation import step_of
 from kservec.core.diagnostics import has_errors
 from kservec.core.spelling import closest
+from kservec.core.text.source import parse
 from kservec.explain.choice import choices
 from kservec.explain.naming import candidates, resolved, steps_of
 from kservec.explain.text import choices_json, choices_text, values_json, values_text
-from kservec.explain.values import explained
+from kservec.explain.values import Patched, explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kservec.api import Target
+    from kservec.cli.inputs import Inputs
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Env
@@ -64,8 +66,8 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
       kservec explain InferenceService/fraud prod
       kservec explain payments/Service/fraud-predictor services/ --platform platform/
     """  # noqa: D301
-    files, target = inputs_of(paths, target)
-    front, compilation = front_of(files, target=target)
+    inputs = inputs_of(paths, target)
+    front, compilation = front_of(inputs.files, target=inputs.target)
     found, errors = meaning(name, front)
     if found is None and (errors or not compilation.ok):
         shown = tuple(dict.fromkeys((*compilation.diagnostics, *errors)))
@@ -73,7 +75,7 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
         return FAILED
     if found is None:
         raise click.UsageError(unknown(name, front), click.get_current_context())
-    write(answer(found, layout))
+    write(answer(found, layout, inputs))
     return 0
 
 
@@ -128,14 +130,14 @@ def unknown(name: str, front: Front) -> str:
     return f"there is no object {name}" + (f"; did you mean {near}?" if near else "")
 
 
-def answer(found: Found, layout: str) -> str:
+def answer(found: Found, layout: str, inputs: Inputs) -> str:
     """What is to be told of an object.
 
     Raises:
         click.UsageError: it has no such field.
     """
     if found.made is not None:
-        return answer_values(found.made, found.meant.field, layout)
+        return answer_values(found.made, found.meant.field, layout, patched(inputs, found.made.ref))
     made = [manifest.ref for manifest in found.unit.bundle.manifests]
     chosen = tuple(choices(found.unit, found.env))
     if layout == JSON:
@@ -150,18 +152,41 @@ def objects_text(refs: Sequence[ObjectRef]) -> str:
     return "".join(("leads to\n", *(f"  {ref.kind}/{ref.name}\n" for ref in refs))) if refs else "leads to nothing\n"
 
 
-def answer_values(made: Manifest, field: str, layout: str) -> str:
+def patched(inputs: Inputs, ref: ObjectRef) -> Patched | None:
+    """An object as it is rendered, where an environment has patches over its objects.
+
+    Raises:
+        click.UsageError: the patches take the object away.
+        click.exceptions.Exit: the environment does not render; what was found has been shown.
+    """
+    if inputs.workspace is None or inputs.settings is None or not inputs.settings.patches:
+        return None
+    from kservec.environments import render  # noqa: PLC0415 - few environments have patches
+
+    rendering = render(inputs.workspace, inputs.environment)
+    ctx = click.get_current_context()
+    if not rendering.ok:
+        Findings(layout=TEXT, notes=False).show(rendering.diagnostics, rendering.texts)
+        ctx.exit(FAILED)
+    text = next((rendered.text for rendered in rendering.objects if rendered.ref == ref), None)
+    if text is None:
+        raise click.UsageError(f"{inputs.settings.patches} takes {ref} away", ctx)
+    return Patched(parse(text.encode(), "")[0][0].value, inputs.settings.patches)
+
+
+def answer_values(made: Manifest, field: str, layout: str, rendered: Patched | None) -> str:
     """Where the values of an object come from.
 
     Raises:
         click.UsageError: it has no such field.
     """
     steps = steps_of(field)
-    path = resolved(made.body.value, steps) if steps is not None else None
+    whole = made.body.value if rendered is None else rendered.value
+    path = resolved(whole, steps) if steps is not None else None
     if path is None:
         owner = REPLICAS if field == "spec.replicas" else ""
         raise click.UsageError(f"{made.ref} has no {field}{owner}", click.get_current_context())
-    values = explained(made.body, path)
+    values = explained(made.body, path, rendered)
     if layout == JSON:
         return json.dumps(values_json(made.ref, values), indent=2) + "\n"
     return values_text(made.ref, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -15,10 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kservec.api import Target
+    from kservec.cli.environments import Selection
     from kservec.io.reading import File
+    from kservec.io.workspace import Workspace
+    from kservec.project.settings import Settings
 
 
-def inputs_of(paths: Sequence[str], target: Target) -> tuple[Sequence[File], Target]:
+class Inputs(NamedTuple):
+    """Files and the cluster they are compiled for; of an environment its project and its name, too."""
+
+    files: Sequence[File]
+    target: Target
+    workspace: Workspace | None = None
+    environment: str = ""
+
+    @property
+    def settings(self) -> Settings | None:
+        """The settings of the environment, if it is one."""
+        return self.workspace.environments[self.environment] if self.workspace is not None else None
+
+
+def inputs_of(paths: Sequence[str], target: Target) -> Inputs:
     """What is compiled, and for which cluster: an environment, or files.
 
     Raises:
@@ -30,22 +47,34 @@ def inputs_of(paths: Sequence[str], target: Target) -> tuple[Sequence[File], Tar
     if selection is None:
         if not paths:
             raise click.UsageError("nothing to look into: name files or folders, or an environment", ctx)
-        return files_of(tuple(paths), target.limits), target
+        return Inputs(files_of(tuple(paths), target.limits), target)
     if selection.workspace is None:
         Findings(layout=TEXT, notes=False).show(selection.diagnostics, selection.sources)
         ctx.exit(FAILED)
     if len(selection.names) > 1:
         raise click.UsageError(f"which environment? Name one of {', '.join(selection.names)}", ctx)
+    return inputs_of_environment(selection, selection.workspace, target)
+
+
+def inputs_of_environment(selection: Selection, workspace: Workspace, target: Target) -> Inputs:
+    """What one environment compiles.
+
+    Raises:
+        click.UsageError: a path cannot be read.
+        click.exceptions.Exit: a path of the project is not there; it has been shown.
+    """
     from kservec.environments import target_of  # noqa: PLC0415 - only with a project
     from kservec.io.named_paths import path_faults  # noqa: PLC0415 - as above
     from kservec.io.workspace import source_files  # noqa: PLC0415 - as above
 
-    if faults := tuple(path_faults(selection.workspace, selection.names[0])):
+    (name,) = selection.names
+    ctx = click.get_current_context()
+    if faults := tuple(path_faults(workspace, name)):
         Findings(layout=TEXT, notes=False).show(faults, selection.sources)
         ctx.exit(FAILED)
-    settings = selection.workspace.environments[selection.names[0]]
+    settings = workspace.environments[name]
     try:
-        files = source_files(selection.workspace, settings, target.limits.max_bytes)
-        return files, target_of(selection.workspace, settings, target.limits)
+        files = source_files(workspace, settings, target.limits.max_bytes)
+        return Inputs(files, target_of(workspace, settings, target.limits), workspace, name)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}", ctx) from None

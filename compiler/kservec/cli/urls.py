@@ -15,9 +15,10 @@ from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import in_order, steps_of
 from kservec.core.diagnostics import has_errors
+from kservec.core.pods.image_names import rewritten
 from kservec.emit import dump, stream
 from kservec.explain.addresses import address_of
-from kservec.explain.smoke_test import smoke_tests
+from kservec.explain.smoke_test import IMAGE, smoke_tests
 from kservec.explain.text import addresses_json, addresses_text
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
       kservec urls services/ --platform platform/ --format json
       kservec urls prod --smoke-test | kubectl apply -f -
     """  # noqa: D301
-    files, target = inputs_of(paths, target)
-    front, compilation = front_of(files, target=target)
+    inputs = inputs_of(paths, target)
+    front, compilation = front_of(inputs.files, target=inputs.target)
     steps = list(steps_of(front))
     found = in_order((*compilation.diagnostics, *(d for step in steps for d in step.diagnostics)))
     if has_errors(found):
@@ -55,7 +56,8 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
         address for step in sorted(steps, key=lambda s: s.unit.ref) if (address := address_of(step.unit, front.env))
     ]
     if smoke_test:
-        write(stream(dump(job) for job in smoke_tests(addresses)))
+        rules = inputs.settings.image_rewrites if inputs.settings is not None else {}
+        write(stream(dump(job) for job in smoke_tests(addresses, rewritten(IMAGE, rules))))
     else:
         write(addresses_text(addresses) if layout == TEXT else json.dumps(addresses_json(addresses), indent=2) + "\n")
     return 0

@@ -18,22 +18,25 @@ LONGEST_NAME = 50
 LABEL = "kservec.dev/smoke-test"
 
 
-def smoke_tests(addresses: Iterable[Address]) -> Iterator[Json]:
-    """A Job for each service that can be asked whether it is ready. It fails where one does not answer in time."""
+def smoke_tests(addresses: Iterable[Address], image: str = IMAGE) -> Iterator[Json]:
+    """A Job for each service that can be asked whether it is ready. It fails where one does not answer in time.
+
+    `image` is one that has curl.
+    """
     for address in addresses:
         asked = next((question for question in address.questions if question.ready), None)
         if asked is not None and address.internal:
-            yield job(address, f"{address.internal}{asked.ready}")
+            yield job(address, f"{address.internal}{asked.ready}", image)
 
 
-def job(address: Address, url: str) -> Json:
+def job(address: Address, url: str, image: str) -> Json:
     """The Job that asks one service. Certificates of servers inside the cluster are their own, and not checked."""
     patience = ["--retry", str(ATTEMPTS), "--retry-delay", str(DELAY_SECONDS), "--retry-all-errors"]
     bounds = ["--max-time", str(LONGEST_SECONDS)]
     command = ["curl", "--fail", "--silent", "--show-error", "--insecure", *patience, *bounds, url]
     container = {
         "name": "curl",
-        "image": IMAGE,
+        "image": image,
         "command": command,
         "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}},
         "securityContext": {

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 DERIVED = "derived"
 """A value that stands nowhere, and follows from what does."""
+PATCH = "patch"
+"""A value that patches have set after compiling."""
 USER = "user"
 
 
@@ -29,10 +31,26 @@ class Explained(NamedTuple):
     span: Span | None
 
 
-def explained(body: Tree, path: Path) -> list[Explained]:
-    """Every single value at or below a path of an object; empty if nothing is there."""
-    value = body.get(*path)
-    return [] if value is None else [one(body, p, v) for p, v in leaves(value, path)]
+class Patched(NamedTuple):
+    """An object after the patches of its environment: its value, and where the patches are."""
+
+    value: Json
+    patches: str
+
+
+def explained(body: Tree, path: Path, patched: Patched | None = None) -> list[Explained]:
+    """Every single value at or below a path of an object; empty if nothing is there.
+
+    Args:
+        body: the object as it was compiled.
+        path: where to look.
+        patched: the object as it is rendered, if patches were laid over it.
+    """
+    value = lookup(patched.value if patched is not None else body.value, path)
+    if value is None:
+        return []
+    by = patched.patches if patched is not None else ""
+    return [one(body, p, v) if body.get(*p) == v else Explained(p, v, PATCH, by, None) for p, v in leaves(value, path)]
 
 
 def one(body: Tree, path: Path, value: Json) -> Explained:
