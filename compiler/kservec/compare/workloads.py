@@ -13,6 +13,7 @@ from kservec.compare.canonical import canonical_template
 from kservec.compare.shapes import map_at, maps_at, number_at
 from kservec.core.paths import lookup, with_value
 from kservec.core.pods.gpu_types import BUILTIN
+from kservec.core.pods.templates import GROUP, LEADER, SIZE, TEMPLATE, WORKER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.paths import Json, Path
 
-TEMPLATE: Path = ("spec", "template")
-GROUP: Path = ("spec", "leaderWorkerTemplate")
-LEADER, WORKER = (*GROUP, "leaderTemplate"), (*GROUP, "workerTemplate")
 NETWORK: Path = ("spec", "networkConfig")
 SELECTOR: Path = ("spec", "selector")
 SCALE = "autoscaling.knative.dev/"
@@ -86,7 +84,7 @@ def own_template(body: Json) -> tuple[Group, ...]:
 
 def leader_and_workers(body: Json) -> tuple[Group, ...]:
     """The templates of a LeaderWorkerSet; the leader has that of the workers if it has none of its own."""
-    workers = max((number_at(body, (*GROUP, "size")) or 1) - 1, 0)
+    workers = max((number_at(body, SIZE) or 1) - 1, 0)
     worker, leader = lookup(body, WORKER), lookup(body, LEADER)
     return (Group(worker if leader is None else leader), Group(worker, workers))
 

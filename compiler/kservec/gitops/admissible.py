@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.paths import lookup
+from kservec.core.pods.templates import TEMPLATES
 from kservec.core.schemas.faults import DUPLICATE, Fault, field_path
 from kservec.core.schemas.object_meta import metadata_faults
 from kservec.core.schemas.structure import without_nulls
 from kservec.core.validity.cross_rules import cross_faults
 from kservec.core.validity.object_validity import object_faults, template_faults
-from kservec.policy.scene import TEMPLATES, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,14 +58,14 @@ def unknown_kind_faults(value: Json, ref: ObjectRef, schemas: Schemas) -> list[F
         found = template_misfits(value, path, schemas)
         faults += found
         if not found and not faults:
-            template = at(without_nulls(value), path)
+            template = lookup(without_nulls(value), path)
             faults += template_faults(template, path) if template else ()
     return faults or [*cross_faults(ref.api_version, ref.kind, without_nulls(value))]
 
 
 def template_misfits(value: Json, path: Path, schemas: Schemas) -> list[Fault]:
     """What does not fit in a template of pods, which is checked as that of a Deployment."""
-    template = at(value, path) if path else {"spec": value.get("spec")}
+    template = lookup(value, path) if path else {"spec": value.get("spec")}
     if template is None:
         return []
     holder = {"apiVersion": HOLDER[0], "kind": HOLDER[1], "metadata": {"name": "pods"}}

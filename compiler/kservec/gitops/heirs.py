@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.names import GROUP, INFERENCEGRAPH_LABEL, INFERENCESERVICE_LABEL
+from kservec.core.paths import lookup
+from kservec.core.pods.templates import TEMPLATES
 from kservec.core.text.source import parse
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def scalers_of(workload: tuple[str, str, str], objects: Iterable[Rendered]) -> l
 
 def target_of(value: Json) -> tuple[str, str]:
     """The kind and name of what an autoscaler scales."""
-    target = node_at(value, ("spec", "scaleTargetRef"))
+    target = lookup(value, ("spec", "scaleTargetRef"))
     target = target if isinstance(target, dict) else {}
     return str(target.get("kind", "Deployment")), str(target.get("name", ""))
 
@@ -93,7 +95,7 @@ def lost_selector(value: Json, namespace: str, objects: Iterable[Rendered]) -> t
     The labels that there are belong to the service that the selector names; without one nothing is said.
     """
     path, of_pods = SELECTORS.get(value.get("kind", ""), ((), True))
-    selector = node_at(value, path) if path else None
+    selector = lookup(value, path) if path else None
     wanted: Json = (selector.get("matchLabels") if isinstance(selector, dict) else None) or {}
     named = [(k, v) for k, v in wanted.items() if k in LABELS] if isinstance(wanted, dict) else []
     if not named:
@@ -105,13 +107,6 @@ def lost_selector(value: Json, namespace: str, objects: Iterable[Rendered]) -> t
     return (*path, "matchLabels"), sorted({shown(labels) for labels in there})
 
 
-def node_at(value: Json, path: Path) -> Json:
-    """What stands at a path of keys; None if nothing does."""
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
 def items_of(value: Json) -> Iterator[tuple[int, Json]]:
     """The items of a list with their places; none of what is no list."""
     yield from enumerate(value if isinstance(value, list) else ())
@@ -119,14 +114,13 @@ def items_of(value: Json) -> Iterator[tuple[int, Json]]:
 
 def labels_of(value: Json, *, of_pods: bool) -> Iterator[Json]:
     """The labels of the pods that an object runs, or of a Service."""
-    spec = value.get("spec") or {}
     if not of_pods:
         yield from [value["metadata"].get("labels") or {}] if value["kind"] == "Service" else []
         return
-    group = spec.get("leaderWorkerTemplate") or {}
-    for template in (spec.get("template"), group.get("leaderTemplate"), group.get("workerTemplate")):
-        if isinstance(template, dict) and isinstance(template.get("metadata"), dict):
-            yield template["metadata"].get("labels") or {}
+    group = str(value.get("apiVersion")).rpartition("/")[0]
+    for path in TEMPLATES.get((group, value["kind"]), ()):
+        if isinstance(lookup(value, (*path, "metadata")), dict):
+            yield lookup(value, (*path, "metadata", "labels")) or {}
 
 
 def shown(labels: Json) -> str:
@@ -151,8 +145,8 @@ def lost_hosts(value: Json, namespace: str, objects: Iterable[Rendered]) -> Iter
 
 def destinations(value: Json) -> Iterator[tuple[Path, str]]:
     """The hosts that the HTTP routes of a VirtualService lead to, and where they stand."""
-    for i, http in items_of(node_at(value, ("spec", "http"))):
-        for j, route in items_of(node_at(http, ("route",))):
-            host = node_at(route, ("destination", "host"))
+    for i, http in items_of(lookup(value, ("spec", "http"))):
+        for j, route in items_of(lookup(http, ("route",))):
+            host = lookup(route, ("destination", "host"))
             if isinstance(host, str):
                 yield ("spec", "http", i, "route", j, "destination", "host"), host

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from kservec.core.paths import lookup
+from kservec.core.pods.templates import SIZE
 from kservec.core.quantity import parse_quantity
 from kservec.core.records import entity
-from kservec.policy.scene import at, pods_of
+from kservec.policy.scene import pods_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,7 +80,7 @@ def demand_of(ref: ObjectRef, body: Json) -> Demand | None:
     pods = [need_of(pod) for pod in pods_of(ref, body)]
     if not pods:
         return None
-    others = max(0, whole(at(body, ("spec", "leaderWorkerTemplate", "size")), 1) - 1)
+    others = max(0, whole(lookup(body, SIZE), 1) - 1)
     needs = (pods[0], pods[-1]._replace(pods=others)) if others else (pods[0],)
     return Demand(ref=ref, replicas=own_replicas(ref, body.get("spec") or {}), pods=needs)
 
@@ -92,7 +94,7 @@ def need_of(pod: Pod) -> PodNeed:
 def own_replicas(ref: ObjectRef, spec: Json) -> Replicas:
     """The replicas that a workload sets itself. Knative's are in the annotations of its template."""
     if ref.kind == "Service":
-        notes = at(spec, ("template", "metadata", "annotations")) or {}
+        notes = lookup(spec, ("template", "metadata", "annotations")) or {}
         fewest = whole(notes.get("autoscaling.knative.dev/min-scale"), 0)
         return Replicas(fewest, max(fewest, whole(notes.get("autoscaling.knative.dev/max-scale"), 0), 1))
     if ref.kind in ("DaemonSet", "Job", "CronJob", "Pod"):
@@ -103,7 +105,7 @@ def own_replicas(ref: ObjectRef, spec: Json) -> Replicas:
 
 def scaling_of(ref: ObjectRef, body: Json) -> Scaling | None:
     """The bounds that an autoscaler sets; None for other objects."""
-    spec, target = mapped(body.get("spec")), mapped(at(body, ("spec", "scaleTargetRef")))
+    spec, target = mapped(body.get("spec")), mapped(lookup(body, ("spec", "scaleTargetRef")))
     if ref.kind == "HorizontalPodAutoscaler":
         replicas = Replicas(whole(spec.get("minReplicas"), 1), whole(spec.get("maxReplicas"), 1))
     elif ref.kind == "ScaledObject":

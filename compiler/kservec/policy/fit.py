@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.paths import lookup
+from kservec.core.pods.templates import SIZE
 from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.schemas.faults import Fault
 from kservec.policy.demands import whole
-from kservec.policy.scene import at
 from kservec.policy.servers import BACKEND, DATA, DATA_LOCAL, ELSEWHERE, PIPELINE, TENSOR, servers_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ MEMORY_FIT = Code(
 )
 SHM = "/dev/shm"  # noqa: S108 - where shared memory is mounted
 MEMORY = "memory"
-SIZE = ("spec", "leaderWorkerTemplate", "size")
 SHARE = ("--gpu-memory-utilization",)
 PER_GPU = (("--cpu-offload-gb",), ("--swap-space",))
 CPU_CACHE = "VLLM_CPU_KVCACHE_SPACE"
@@ -80,7 +80,7 @@ def gpu_faults(scene: Scene, servers: list[Server]) -> Iterator[Fault]:
 
 def nodes_of(scene: Scene) -> int:
     """Over how many pods one copy of a server is spread."""
-    return whole(at(scene.body, SIZE), 1) or 1
+    return whole(lookup(scene.body, SIZE), 1) or 1
 
 
 def ranks_of(server: Server) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from kservec.core.paths import lookup
+from kservec.core.pods.templates import TEMPLATES
 from kservec.core.records import entity, fresh
 
 if TYPE_CHECKING:
@@ -20,22 +22,6 @@ if TYPE_CHECKING:
 
 LISTS = ("initContainers", "containers")
 KNATIVE_GROUP = "serving.knative.dev"
-USUAL: tuple[Path, ...] = (("spec", "template"),)
-TEMPLATES: Mapping[tuple[str, str], tuple[Path, ...]] = {
-    ("", "Pod"): ((),),
-    ("apps", "DaemonSet"): USUAL,
-    ("apps", "Deployment"): USUAL,
-    ("apps", "ReplicaSet"): USUAL,
-    ("apps", "StatefulSet"): USUAL,
-    ("batch", "CronJob"): (("spec", "jobTemplate", "spec", "template"),),
-    ("batch", "Job"): USUAL,
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
-        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
-        ("spec", "leaderWorkerTemplate", "workerTemplate"),
-    ),
-    (KNATIVE_GROUP, "Service"): USUAL,
-}
-"""Where the templates of pods are, by the group and kind of the object."""
 
 
 class Container(NamedTuple):
@@ -114,15 +100,8 @@ Check: TypeAlias = Callable[[Scene], "Iterator[Fault]"]
 
 def pods_of(ref: ObjectRef, body: Json) -> tuple[Pod, ...]:
     """The templates of pods in an object."""
-    found = ((path, at(body, path)) for path in TEMPLATES.get((ref.group, ref.kind), ()))
+    found = ((path, lookup(body, path)) for path in TEMPLATES.get((ref.group, ref.kind), ()))
     return tuple(Pod(path, template, containers_of(path, template)) for path, template in found if template)
-
-
-def at(body: Json, path: Path) -> Json:
-    """What is at a path of maps; None if the path leads nowhere."""
-    for step in path:
-        body = body.get(step) if isinstance(body, dict) else None
-    return body
 
 
 def containers_of(path: Path, template: Json) -> tuple[Container, ...]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.golang.duration import seconds_of
+from kservec.core.paths import lookup
 from kservec.core.pods.start_up import DEADLINE, start_up
 from kservec.core.schemas.faults import Fault
-from kservec.policy.scene import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,10 +75,10 @@ def deadline_of(scene: Scene) -> Deadline | None:
     """How long the rollout of an object may take; None for kinds without a rollout."""
     if scene.ref.kind == "Deployment":
         path: Path = ("spec", "progressDeadlineSeconds")
-        said = at(scene.body, path)
+        said = lookup(scene.body, path)
         return Deadline(DEADLINE if said is None else int(said), path, "progressDeadlineSeconds", PATCH)
     if scene.pods and scene.ref.kind == "Service":
-        said = (at(scene.body, REVISION_METADATA) or {}).get(KNATIVE_DEADLINE)
+        said = (lookup(scene.body, REVISION_METADATA) or {}).get(KNATIVE_DEADLINE)
         path = (*REVISION_METADATA, KNATIVE_DEADLINE)
         return Deadline(int(seconds_of(str(said or "")) or DEADLINE), path, KNATIVE_DEADLINE, ANNOTATE)
     return None

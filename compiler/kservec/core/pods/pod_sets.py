@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import Bundle
 from kservec.core.names import APP_LABEL, app_label, worker_name
+from kservec.core.pods.templates import LEADER, TEMPLATE, WORKER
 from kservec.core.records import evolve
 from kservec.core.unit import Mode
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Component, Unit
 
-TEMPLATE: Path = ("spec", "template")
-GROUP: Path = ("spec", "leaderWorkerTemplate")
 SELECTING = frozenset({"DaemonSet", "Deployment", "StatefulSet"})
 """Kinds with a selector of their own."""
 EVERYWHERE = "DaemonSet"
@@ -108,10 +107,10 @@ def sets_of(made: Manifest) -> Iterator[PodSet]:
         yield PodSet(made, TEMPLATE, {KNATIVE_LABEL: ref.name}, {})
     elif ref.kind == GROUP_KIND:
         whole = {GROUP_LABEL: ref.name}
-        led = body.get(*GROUP, "leaderTemplate") is not None
+        led = body.get(*LEADER) is not None
         if led:
-            yield PodSet(made, (*GROUP, "leaderTemplate"), whole, {INDEX_LABEL: LEADER_INDEX})
-        yield PodSet(made, (*GROUP, "workerTemplate"), whole, {}, follows=led)
+            yield PodSet(made, LEADER, whole, {INDEX_LABEL: LEADER_INDEX})
+        yield PodSet(made, WORKER, whole, {}, follows=led)
 
 
 def with_pods(unit: Unit, edit: Callable[[Pods], Tree]) -> Unit:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.knative.annotations import service_annotation_faults
 from kservec.core.knative.validity import knative_faults
+from kservec.core.paths import lookup
+from kservec.core.pods.templates import LEADER, TEMPLATE, WORKER
 from kservec.core.schemas.faults import Fault
 from kservec.core.schemas.object_meta import MAX_LABEL
 from kservec.core.validity.pod_validity import pod_faults
@@ -72,13 +74,13 @@ def daemon_set_faults(body: Json) -> Iterator[Fault]:
 
 def leader_worker_set_faults(body: Json) -> Iterator[Fault]:
     """Everything an API server would refuse in the pods of a LeaderWorkerSet, once its controller makes them."""
-    for name in ("leaderTemplate", "workerTemplate"):
-        template = body["spec"]["leaderWorkerTemplate"].get(name)
+    for path in (LEADER, WORKER):
+        template = lookup(body, path)
         if template is not None:
-            yield from template_faults(template, ("spec", "leaderWorkerTemplate", name))
+            yield from template_faults(template, path)
 
 
-def template_faults(template: Json, at: Path = ("spec", "template")) -> Iterator[Fault]:
+def template_faults(template: Json, at: Path = TEMPLATE) -> Iterator[Fault]:
     """Labels of the pods that are too long, and what is wrong with the pods themselves; `at` is the template's path."""
     for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
         if len(value) > MAX_LABEL:

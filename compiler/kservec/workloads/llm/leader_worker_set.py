@@ -12,6 +12,7 @@ from kservec.core.diagnostics import ObjectRef
 from kservec.core.llm.part import PartRole
 from kservec.core.llm.presets import is_data_parallel, is_pipeline_parallel
 from kservec.core.llm.workload_objects import ROLLOUT, of_object, of_pods, replicas
+from kservec.core.pods.templates import GROUP, LEADER, WORKER
 from kservec.core.registry import PartWorkload
 from kservec.core.tree import Layer, Origin, Tree
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 API_VERSION, KIND = "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"
 MADE = Origin(Layer.KSERVE_DEFAULT, "leader_worker_set")
-GROUP: Path = ("spec", "leaderWorkerTemplate")
-LEADER, WORKER = (*GROUP, "leaderTemplate"), (*GROUP, "workerTemplate")
 
 
 def selects(part: Part) -> bool:
