@@ -221,3 +221,16 @@ def test_without_a_project(tmp_path: Path) -> None:
     """There is nothing to roll out."""
     ran = kservec(tmp_path, "canary", "status")
     assert (ran.status, "there is no kservec.yaml here or above" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("step", [("status",), ("rollback", "fraud"), ("step", "fraud", "--to", "5")])
+def test_specs_that_are_refused(tmp_path: Path, step: tuple[str, ...]) -> None:
+    """Their errors are shown, at their lines, and nothing is written."""
+    repo = made(tmp_path)
+    path = repo / "services" / "fraud.yaml"
+    path.write_bytes(spec(repo).replace(b"minReplicas: 4", b"minReplicas: 4\n    maxReplicas: 2"))
+    before = spec(repo)
+    ran = kservec(repo, "canary", *step)
+    assert (ran.status, ran.out, spec(repo)) == (1, "", before)
+    assert "error[scaling/min-above-max]" in ran.err
+    assert "services/fraud.yaml:" in ran.err

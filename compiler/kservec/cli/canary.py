@@ -151,16 +151,35 @@ def rollback_canary(*, name: str, environment: str, dry_run: bool, which: str) -
 
 @canary.command("status")
 def canary_status() -> int:
-    """List the canaries that run, with their shares of the traffic."""
-    workspace = opened()
+    """List the canaries that run, with their shares of the traffic.
+
+    Raises:
+        click.ClickException: a file cannot be read.
+    """
+    try:
+        running = running_in(opened())
+    except Reject as reject:
+        return show(reject.diagnostics, texts_of(reject.diagnostics), "")
+    except OSError as error:
+        raise click.ClickException(f"cannot read {error.filename}: {error.strerror}") from None
+    for (ref, name, percent), environments in running.items():
+        write(f"{ref.namespace}/{ref.name} {name or 'latest'} {percent}% ({', '.join(environments)})\n")
+    return 0
+
+
+def running_in(workspace: Workspace) -> dict[tuple[ObjectRef, str, int], list[str]]:
+    """The environments in which a service's canary has some share of the traffic.
+
+    Raises:
+        OSError: a file cannot be read.
+        Reject: specs are refused.
+    """
     running: dict[tuple[ObjectRef, str, int], list[str]] = {}
     for rollout in read_rollouts(workspace):
         for environment, ref in rollout.refs.items():
             for name, percent in shares(overlaid(rollout, environment)).items():
                 running.setdefault((ref, name, percent), []).append(environment)
-    for (ref, name, percent), environments in running.items():
-        write(f"{ref.namespace}/{ref.name} {name or 'latest'} {percent}% ({', '.join(environments)})\n")
-    return 0
+    return running
 
 
 def carry_out(asked: Asked, wanted: Step) -> int:
