@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from kservec.core.pods.containers import PROBES
 from kservec.core.quantity import canonical
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ HTTP: Mapping[str, Json] = {"path": "/", "scheme": "HTTP"}
 MODE = 420
 FILES = ("configMap", "downwardAPI", "projected", "secret")
 """Volumes whose files have a mode."""
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 HOOKS = ("postStart", "preStop")
 CONTAINERS = ("containers", "initContainers")
 

@@ -70,7 +70,7 @@ def initialiser(names: Sequence[str], defaults: Mapping[str, Any]) -> Callable[.
 
     def initialise(self: Any, **values: Any) -> None:
         state = {**fields, **values}
-        if len(state) != size or not values.keys() >= required:
+        if len(state) != size or not required.issubset(values):
             wrong = sorted((required - values.keys()) | (values.keys() - fields.keys()))
             raise TypeError(f"{self.__class__.__name__}: missing or unknown: {', '.join(wrong)}")
         for name, make in made:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum, auto
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.catalog import Catalog
@@ -269,7 +269,7 @@ class PartScaler:
     render: Callable[[Unit, Part, PartWorkload, Env], Manifest]
 
 
-@record
+@entity
 class Plugs:
     """All plugs of a run; `root` is the package that their families are in."""
 
@@ -329,6 +329,7 @@ class Plugs:
         """The variables that every download container gets unless it has them already."""
         return tuple(entry for s in self.schemes for entry in s.download_env)
 
+    @lru_cache(maxsize=64)  # noqa: B019 - there is one value of the class, and several passes ask for each URI
     def scheme(self, uri: str) -> Scheme | None:
         """The scheme that recognises most of a URI, or None."""
         prefix = uri[: uri.find("://") + 3] if "://" in uri else ""

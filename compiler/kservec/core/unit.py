@@ -143,7 +143,11 @@ class Component:
 
     def peek(self, kind: type[Wish]) -> tuple[Wish, ...]:
         """The intents of one kind, left where they are for the pass that honours them."""
-        return tuple([i for i in self.intents if isinstance(i, kind)])
+        found: tuple[Wish, ...] = ()
+        for intent in self.intents:
+            if isinstance(intent, kind):
+                found = (*found, intent)
+        return found
 
     def annotation(self, key: str) -> str | None:
         """One annotation of the component, or None."""
@@ -198,7 +202,10 @@ class Unit:
 
     def component(self, role: Role) -> Component | None:
         """The first component of a role, or None; of the predictors that is the stable one."""
-        return next((c for c in self.components if c.role is role), None)
+        for component in self.components:
+            if component.role is role:
+                return component
+        return None
 
     def with_components(self, components: tuple[Component, ...]) -> Unit:
         """The unit with other components; the unit itself if they are those that it has."""

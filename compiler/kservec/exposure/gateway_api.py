@@ -120,8 +120,11 @@ class Routes:
     @cached_property
     def of_components(self) -> dict[Role, tuple[Component, list[Json]]]:
         """The first component of each role that there is, and the rules for all requests to it."""
-        found = {role: self.unit.component(role) for role in Role}
-        return {role: (component, self.component_rules(component)) for role, component in found.items() if component}
+        found: dict[Role, tuple[Component, list[Json]]] = {}
+        for component in self.unit.components:
+            if component.role not in found:
+                found[component.role] = (component, self.component_rules(component))
+        return found
 
     def component_rules(self, component: Component) -> list[Json]:
         """The rules for all requests to a component: gRPC apart from the rest where its Service has ports for both."""

@@ -30,7 +30,7 @@ def finished(made: Manifest, env: Env) -> Manifest:
     """A manifest as it is written."""
     body = made.body.value
     written = env.schemas.as_stored(without_internal(body), made.ref.api_version, made.ref.kind)
-    return made if written is body else made._replace(body=Tree(written, made.body.journal))
+    return made if written is body else Manifest(made.ref, Tree(written, made.body.journal), made.shared)
 
 
 def without_internal(body: Json) -> Json:

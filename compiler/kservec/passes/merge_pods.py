@@ -164,13 +164,12 @@ def transformer_container(theirs: Json, ours: Json) -> Json | None:
 def with_origins(pod: Tree, runtime: Runtime, intent: RuntimeIntent, serving: Json) -> Tree:
     """The pod with notes of where the serving container's values come from."""
     at = ("containers", pod.value["containers"][0]["name"])
-    theirs = runtime.origin("spec", "containers", runtime.pod["containers"].index(serving))
+    place = ("spec", "containers", runtime.pod["containers"].index(serving))
     own = intent.own_container
-    pod = pod.note(at, Layers(((own.value, own), (serving, theirs))))
+    pod = pod.note(at, Layers(((own.value, own), (serving, runtime.origin(*place)))))
     args = serving.get("args") or []
     if own.value.get("args"):
-        first = theirs._replace(at=(*theirs.at, "args"))
-        pod = pod.note((*at, "args"), Concat(len(args), first, own.sub("args")))
+        pod = pod.note((*at, "args"), Concat(len(args), runtime.origin(*place, "args"), own.sub("args")))
     return pod
 
 

@@ -176,7 +176,7 @@ def _named(value: Json, metadata: Json, left: list[str]) -> Json:
                 changed[name] = filled
         return {**value, **changed} if changed else value
     if kind is list:
-        items = [_named(item, metadata, left) for item in value]
+        items = [item if item.__class__ is str and "{{" not in item else _named(item, metadata, left) for item in value]
         return value if all(map(is_, items, value)) else items
     if kind is not str or "{{" not in value:
         return value

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.names import AGENT_CONTAINER, DEFAULT_PORT
-from kservec.core.pods.containers import find, serving_container
+from kservec.core.pods.containers import PROBES, find, serving_container
 from kservec.core.tree import Layer, Origin
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "knative_service")
 REVISION_TIMEOUT = 300
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PORT_HANDLERS = ("httpGet", "tcpSocket")
 HANDLERS = (*PORT_HANDLERS, "exec", "grpc")
 WRITABLE = ("emptyDir", "persistentVolumeClaim")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.knative.annotations import FALSE, MAX_SCALE, is_whole, written
+from kservec.core.pods.containers import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +28,6 @@ SECURE_STATES = (ENABLED, "allowrootbounded")
 LOW_PORTS = ["NET_BIND_SERVICE"]
 SAFE_PROFILES = ("RuntimeDefault", "Unconfined")
 ON_BY_DEFAULT = frozenset({"multi-container", "kubernetes.podspec-volumes-emptydir"})
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 POD_FIELDS: Mapping[str, str] = {
     "affinity": "kubernetes.podspec-affinity",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.knative.defaults import WRITABLE
+from kservec.core.pods.containers import PROBES
 from kservec.core.schemas.faults import Fault
 
 if TYPE_CHECKING:
@@ -87,7 +88,6 @@ is_image = re.compile(
 IMAGE_FORM = "[REGISTRY/]NAME[:TAG][@sha256:DIGEST], the name in lower case and of two characters at least"
 """What Knative takes for an image. Go: go-containerregistry, pkg/name, ParseReference with weak validation."""
 
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 POD_SECURITY = frozenset({
     "fsGroup", "runAsGroup", "runAsNonRoot", "runAsUser", "seccompProfile", "supplementalGroups",
 })  # fmt: skip

@@ -10,6 +10,8 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Final
 
+from kservec.core.pods.containers import PROBES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     Lose = Callable[[Json, Json], Json]
 
 HANDLERS: Final = frozenset(("exec", "httpGet", "tcpSocket", "grpc", "sleep"))
-PROBES: Final = ("startupProbe", "livenessProbe", "readinessProbe")
 HOOKS: Final = ("preStop", "postStart")
 VALUES: Final = frozenset(("value", "valueFrom"))
 CONTAINERS: Final = ("containers", "initContainers")

@@ -198,6 +198,7 @@ def grant_of(secret: Secret, env: Env) -> tuple[Credential, Grant] | None:
     return None if kind is None else (kind, kind.grant(secret, env))
 
 
+@lru_cache(maxsize=1024)
 def assumed_kind(secret: Secret, env: Env) -> Credential | None:
     """The kind of a Secret that is declared without keys, if its annotations tell. KServe ignores such a Secret."""
     return next((c for c in env.plugs.ladder if c.assumed_of(secret)), None)

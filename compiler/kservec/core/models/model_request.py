@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.models.credentials import Holder
 from kservec.core.models.storage_config import StorageKey
 from kservec.core.models.storage_containers import Asked, choose_container
-from kservec.core.tree import Layer
+from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Role
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.intents import ModelIntent
     from kservec.core.registry import Env
-    from kservec.core.tree import Origin, Path, Tree
+    from kservec.core.tree import Path, Tree
     from kservec.core.unit import Component, Unit
 
 BY = "attach_models"
@@ -91,4 +91,4 @@ class ModelRequest(NamedTuple):
 
 def attached(origin: Origin) -> Origin:
     """The same place, as the origin of what this pass adds because of it."""
-    return origin._replace(layer=Layer.PASS, by=BY)
+    return Origin(Layer.PASS, BY, origin.doc, origin.at)

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from kservec.core.tree import Json, Origin, Tree
 
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+"""The fields of a container that hold probes."""
+
 
 def find(containers: Sequence[Json], name: str) -> Json | None:
     """The first container of a name, or None."""

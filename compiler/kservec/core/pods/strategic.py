@@ -235,7 +235,7 @@ def _without(entry: dict[str, Json], name: str | None) -> dict[str, Json]:
 def _without_nulls(value: Json) -> Json:
     kind = value.__class__
     if kind is dict:
-        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+        return {k: v if v.__class__ is str else _without_nulls(v) for k, v in value.items() if v is not None}
     if kind is list:
-        return [_without_nulls(item) for item in value]
+        return [item if item.__class__ is str else _without_nulls(item) for item in value]
     return value

@@ -48,8 +48,10 @@ def service_ports(component: Component) -> tuple[Port, ...]:
     the agent. KServe: reconcilers/service/service_reconciler.go, createDefaultSvc
     """
     declared = serving_container(component.pod.value).get("ports") or ()
-    undeclared = Port(name=component.name, port=DEFAULT_PORT, target_port=DEFAULT_PORT)
-    first, *others = [port_of(p) for p in declared] or [undeclared]
+    if declared:
+        first, *others = map(port_of, declared)
+    else:
+        first, others = Port(name=component.name, port=DEFAULT_PORT, target_port=DEFAULT_PORT), []
     target = AGENT_PORT if component.agent else first.target_port
     entry = Port(
         name=first.name,

@@ -7,7 +7,6 @@ kind: a plan, made from the schema of the kind, says where what is due.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import is_
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec.core.quantity import canonical
@@ -46,7 +45,10 @@ def _storing_map(fields: Mapping[str, Store], rest: Store | None, defaults: tupl
     def stored(value: Json) -> Json:
         if value.__class__ is not dict:
             return value
-        changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
+        changed = {}
+        for name, default in defaults:
+            if value.get(name) is None:
+                changed[name] = default  # noqa: PERF403 - a comprehension would be one call more
         for name, child in value.items():
             store = fields.get(name, rest)
             if (new := store(child)) is not child:
@@ -60,7 +62,10 @@ def _storing_fields(fields: Sequence[tuple[str, Store]], defaults: tuple[tuple[s
     def stored(value: Json) -> Json:
         if value.__class__ is not dict:
             return value
-        changed = {name: default for name, default in defaults if value.get(name) is None} if defaults else {}
+        changed = {}
+        for name, default in defaults:
+            if value.get(name) is None:
+                changed[name] = default  # noqa: PERF403 - a comprehension would be one call more
         for name, store in fields:
             child = value.get(name)
             if child is not None and (new := store(child)) is not child:
@@ -74,11 +79,14 @@ def _storing_items(store: Store, needed: frozenset[str] | None) -> Store:
     def stored(value: Json) -> Json:
         if value.__class__ is not list:
             return value
-        if needed is None:
-            items = [store(item) for item in value]
-        else:
-            items = [item if item.__class__ is dict and needed.isdisjoint(item) else store(item) for item in value]
-        return value if all(map(is_, items, value)) else items
+        items = value
+        for i, item in enumerate(value):
+            if needed is not None and item.__class__ is dict and needed.isdisjoint(item):
+                continue
+            if (new := store(item)) is not item:
+                items = items.copy() if items is value else items
+                items[i] = new
+        return items
 
     return stored
 

@@ -74,7 +74,8 @@ def rivals(chosen: Runtime, model: ModelSpec, catalog: Catalog, *, multi_node: b
     offered = catalog.offers.get((chosen.namespace, format_label(model)), ())
     if len(offered) < 2:
         return []
-    alike = [r for r in offered if r is not chosen and merits(r) == merits(chosen)]
+    best = merits(chosen)
+    alike = [r for r in offered if r is not chosen and merits(r) == best]
     return [r for r in alike if not refusal(r, model, multi_node=multi_node)]
 
 

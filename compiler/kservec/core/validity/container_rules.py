@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kservec.core.pods.containers import PROBES
 from kservec.core.quantity import parse_quantity
 from kservec.core.schemas.object_meta import is_key
 from kservec.core.validity.field_rules import (
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 HOOKS = ("exec", "httpGet", "tcpSocket", "sleep")
 SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PROBE_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
 RESTART_POLICIES = ("Always", "Never", "OnFailure")

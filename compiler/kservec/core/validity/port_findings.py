@@ -88,11 +88,12 @@ def assumed_port(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
 def told_elsewhere(unit: Unit, component: Component) -> Iterator[Diagnostic]:
     """The warning about a server whose arguments name ports of which none is the one that requests go to."""
     container = serving_container(component.pod.value)
-    if not [arg for arg in container.get("args") or () if arg.startswith(HTTP_OPTIONS)]:
+    asked = [arg for arg in container.get("args") or () if arg.startswith(HTTP_OPTIONS)]
+    target = first_port(container)
+    if not asked or (len(asked) == 1 and asked[0].endswith(f"={target}")):
         return
     told = told_ports(container)
     http = [option for option in HTTP_OPTIONS if option in told]
-    target = first_port(container)
     if not http or str(target) in {port for port, _ in told.values()}:
         return
     port, i = told[http[0]]

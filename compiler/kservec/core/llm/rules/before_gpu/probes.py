@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.llm.rules.before_gpu.server import values_of
 from kservec.core.llm.rules.before_gpu.tls import speaks_tls
+from kservec.core.pods.containers import PROBES
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from kservec.core.llm.rules.subject import Subject
     from kservec.core.tree import Json, Path
 
-PROBES: Final = ("startupProbe", "livenessProbe", "readinessProbe")
 HTTP: Final = "httpGet"
 HANDLERS: Final = (HTTP, "tcpSocket", "grpc")
 
