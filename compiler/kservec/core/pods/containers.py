@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from kservec.core.tree import Json, Origin, Tree
 
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-"""The fields of a container that hold probes."""
+PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
+"""The fields of a container that hold probes, in the order in which they begin."""
 
 
 def find(containers: Sequence[Json], name: str) -> Json | None:
