@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROUTER = Path(__file__).parent
+IN_THE_IMAGE = "/app"
 SHARED = ("__init__.py", "_version.py", "spec")
 
 
@@ -27,8 +28,10 @@ def assemble(destination: Path) -> None:
         subprocess.CalledProcessError: A package could not be installed.
     """
     destination.mkdir(parents=True)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command = [*pip, "--target", str(destination), "--requirement", str(ROUTER / "requirements.txt")]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
+    what = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(ROUTER / "requirements.txt")]
+    # What pip compiles holds times of files, which differ from build to build and are changed in the image.
+    command = [*pip, *what, "--no-compile", "--target", str(destination)]
     subprocess.run(command, check=True)  # noqa: S603 - a command of our own making
     shutil.rmtree(destination / "bin", ignore_errors=True)
     shutil.copytree(ROUTER / "kservec_router", destination / "kservec_router", ignore=shutil.ignore_patterns("*.pyc"))
@@ -40,7 +43,13 @@ def assemble(destination: Path) -> None:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.pyc", "__pycache__"))
         else:
             shutil.copy(source, target)
-    compileall.compile_dir(destination, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    compile_all(destination)
+
+
+def compile_all(folder: Path) -> None:
+    """Compile what is below a folder, to bytes that depend on neither times nor the place of the folder."""
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compileall.compile_dir(folder, quiet=2, invalidation_mode=mode, stripdir=str(folder), prependdir=IN_THE_IMAGE)
 
 
 def main(words: Sequence[str]) -> int:

@@ -205,18 +205,14 @@ def test_the_plugin_is_what_argo_cd_expects() -> None:
     assert (parameter["name"], parameter["required"]) == ("environment", True)
 
 
-def test_the_image_of_the_plugin_is_pinned_and_runs_as_argo_cd() -> None:
-    """Two stages from one base by digest, pinned packages, Argo CD's user and server, the plugin where it looks."""
+def test_the_image_of_the_plugin_runs_as_argo_cd() -> None:
+    """Argo CD's user and server, the plugin where it looks; `delivery/` has what holds for all images."""
     text = re.sub(r"\\\n\s*", "", (PLUGIN / "Dockerfile").read_text())
     lines = [line.partition(" ")[::2] for line in text.splitlines() if line and not line.startswith("#")]
-    assert [rest.split()[0] for name, rest in lines if name == "FROM"] == ["${BASE}@${DIGEST}"] * 2
     assert dict(lines)["USER"] == "999:999"
     assert json.loads(dict(lines)["ENTRYPOINT"]) == ["/var/run/argocd/argocd-cmp-server"]
-    copied = [rest.split() for name, rest in lines if name == "COPY" and not rest.startswith("--from")]
-    assert all((ROOT / source).exists() for *sources, _ in copied for source in sources)
-    assert ["runtimes/images/cmp/plugin.yaml", "/home/argocd/cmp-server/config/plugin.yaml"] in copied
-    pins = (PLUGIN / "requirements.txt").read_text().splitlines()
-    assert all(re.fullmatch(r"[a-z-]+==[\d.]+", pin) for pin in pins if not pin.startswith("#"))
+    copied = [rest for name, rest in lines if name == "COPY"]
+    assert "runtimes/images/cmp/plugin.yaml /home/argocd/cmp-server/config/plugin.yaml" in copied
 
 
 def recipe(page: str, first: str) -> str:

@@ -211,7 +211,7 @@ def test_a_token_that_only_reads_is_no_failure(place: Place) -> None:
 
 
 def test_the_action_installs_its_own_version(place: Place) -> None:
-    """What is installed is the checkout of the action, in an environment of its own, which later steps find."""
+    """The checkout of the action, and what it needs by hashes, go into an environment that later steps find."""
     place.program("python")
     (place.folder / "kservec" / "bin").mkdir(parents=True)
     path = place.folder / "kservec" / "bin" / "python"
@@ -220,5 +220,7 @@ def test_the_action_installs_its_own_version(place: Place) -> None:
     ran = place.run("install.sh", GITHUB_ACTION_PATH=str(ROOT), GITHUB_PATH=str(place.folder / "path"))
     assert ran.status == 0
     assert ran.calls[0] == f"python -m venv {place.folder}/kservec"
-    assert ran.calls[1].endswith(f" -m pip install --quiet --disable-pip-version-check {ROOT}")
+    needed, own = (call.partition(" -m pip install --quiet --disable-pip-version-check ")[2] for call in ran.calls[1:])
+    assert needed.startswith("--require-hashes ")
+    assert own == f"--no-deps --no-build-isolation {ROOT}"
     assert ran.files["path"] == f"{place.folder}/kservec/bin\n"
