@@ -22,10 +22,13 @@ demo: $(READY)  ## compile examples/ and show the result
 test: $(READY)  ## unit, golden, property and CLI tests
 	$(BIN)/pytest -n 2
 
-lint: $(READY)  ## style and types
+lint: $(READY)  ## style and types, of workflows, shell scripts and Dockerfiles too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check compiler router tests scripts benchmarks
 	$(BIN)/mypy
+	$(BIN)/zizmor --quiet --offline --persona pedantic .github action.yml
+	$(BIN)/shellcheck .ci/run $$(find integrations router runtimes scripts -name '*.sh')
+	$(BIN)/hadolint $$(find router runtimes -name '*Dockerfile')
 
 bench: $(READY)  ## speed and memory, as ratios within one run
 	$(BIN)/python -m benchmarks
