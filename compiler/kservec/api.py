@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec._version import KSERVE_PROFILE
-from kservec.compilation import Inputs, Result, compile_documents, in_order
+from kservec.compilation import Inputs, Result, compile_documents, in_order, unseen
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
 from kservec.core.text.source import Limits, parse
@@ -19,10 +19,12 @@ from kservec.gitops.layout import planned_tree, stream
 from kservec.gitops.rendered import Rendered
 from kservec.io.packaged import packaged_catalog, packaged_schemas
 from kservec.io.reading import File, read_files
+from kservec.workshop import alone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kservec.compilation import Progress
     from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from kservec.frontend import Front
     from kservec.policy.judging import Judged
     from kservec.policy.quotas import Bounds
+    from kservec.workshop import Crew
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
@@ -136,14 +139,15 @@ def compile_files(
     files: Sequence[File],
     *,
     target: Target | None = None,
-    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    crew: Crew = alone,
+    each: Progress = unseen,
 ) -> Compilation:
-    """Compile files that were read already. `each` is told how many of how many services are done.
+    """Compile files that were read already. `crew` works, `each` is told how many of how many services are done.
 
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
     inputs, files_read = inputs_of(files, target or Target())
-    result = compile_documents(inputs, packaged_schemas(), plugs(), each)
+    result = compile_documents(inputs, packaged_schemas(), plugs(), crew, each)
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec.api import Target, compile_files, parsed, shown_sources
-from kservec.compilation import in_order
+from kservec.compilation import in_order, unseen
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
@@ -21,12 +21,14 @@ from kservec.io.packaged import packaged_schemas
 from kservec.io.workspace import Workspace, include_files, platform_files, source_files
 from kservec.judging import judge
 from kservec.project.gitops import gitops_span
+from kservec.workshop import alone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path as Folder
 
     from kservec.api import Compilation
+    from kservec.compilation import Progress
     from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.tree import Path
     from kservec.gitops.rendered import Rendered
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from kservec.policy.units import Judge
     from kservec.policy.waivers import Excuse
     from kservec.project.settings import Settings
+    from kservec.workshop import Crew
 
 
 @record
@@ -137,7 +140,8 @@ def render(
     name: str,
     *,
     limits: Limits | None = None,
-    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    crew: Crew = alone,
+    each: Progress = unseen,
 ) -> Rendering:
     """Render one environment in memory.
 
@@ -145,6 +149,7 @@ def render(
         workspace: the project.
         name: the environment, one of the project's.
         limits: what a file may hold.
+        crew: does the work.
         each: told how many of how many services are done.
 
     Raises:
@@ -154,7 +159,7 @@ def render(
     if faults := tuple(path_faults(workspace, name)):
         return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
-    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each)
+    compilation = compile_files(sources, target=target_of(workspace, settings, limits), crew=crew, each=each)
     rendering = Rendering(
         settings=settings,
         output=workspace.at(settings.output),

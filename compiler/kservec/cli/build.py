@@ -9,6 +9,7 @@ import click
 
 from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts, unbraked
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
+from kservec.cli.labour import jobs_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
 from kservec.cli.status import FAILED
@@ -77,6 +78,7 @@ UNCHANGED = "up to date"
     "the digest changes with each commit.",
 )
 @today_option
+@jobs_option
 @target_options
 @revision_options
 @findings_options(notes=False)

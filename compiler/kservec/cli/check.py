@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
+from kservec.cli.labour import jobs_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     help="How files, not environments, were built with --output.",
 )
 @today_option
+@jobs_option
 @target_options
 @revision_options
 @findings_options(notes=False)

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from kservec.cli.findings import TEXT, Findings
+from kservec.cli.labour import crew
 from kservec.cli.options import LARGEST_FILE, few_collections
 from kservec.cli.progress import Progress
 from kservec.cli.status import FAILED
@@ -183,8 +184,9 @@ def rendered(selection: Selection, limits: Limits | None = None) -> list[Renderi
     assert selection.workspace is not None
     try:
         with few_collections():
-            made = [render(selection.workspace, name, limits=limits, each=Progress()) for name in selection.names]
-            return together(selection.workspace, made)
+            workspace = selection.workspace
+            made = [render(workspace, name, limits=limits, crew=crew, each=Progress()) for name in selection.names]
+            return together(workspace, made)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 

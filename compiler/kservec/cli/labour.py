@@ -1,0 +1,45 @@
+"""How many processes share a run: the option for it. The result is the same with any number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kservec.workshop import Crew, Made, Workshop
+
+JOBS = "kservec.jobs"
+WORTHWHILE = 256
+"""Units for which a run looks at all whether several processes are worth it."""
+
+
+def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that says how many processes compile."""
+    return click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", callback=keep_jobs, expose_value=False,
+                        help="Compile in up to N processes; the output is the same. Default: as many as there are "
+                             "processors, 8 at most, where there is enough to do.")(command)  # fmt: skip
+
+
+def keep_jobs(ctx: click.Context, parameter: click.Parameter, value: int | None) -> None:
+    """Keep the number for when there is something to compile."""
+    del parameter
+    if value is not None:
+        ctx.meta[JOBS] = value
+
+
+def crew(workshop: Workshop) -> Iterable[list[Made]]:
+    """Whoever does the work of this command."""
+    from kservec.workshop import alone  # noqa: PLC0415 - the library needs it first
+
+    jobs: int | None = click.get_current_context().meta.get(JOBS)
+    if jobs == 1 or (jobs is None and len(workshop.units) < WORTHWHILE):
+        return alone(workshop)
+    from kservec.io.crew import FORK, MOST, processors, several, start_method  # noqa: PLC0415 - for large runs alone
+
+    if jobs is None:
+        jobs = min(MOST, processors()) if start_method() == FORK else 1
+    hired: Crew = several(jobs)
+    return hired(workshop)
