@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
@@ -30,12 +29,6 @@ if TYPE_CHECKING:
     from kservec.workshop import Crew, Made
 
 NAME = ("metadata", "name")
-Progress: TypeAlias = "Callable[[int, int], None]"
-"""Is told how many of how many units are done."""
-
-
-def unseen(done: int, total: int) -> None:
-    """Progress that nobody looks at."""
 
 
 @record
@@ -72,23 +65,20 @@ class Result:
         return not has_errors(self.diagnostics)
 
 
-def compile_documents(
-    inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew = alone, each: Progress = unseen
-) -> Result:
-    """Compile documents. `crew` does the work, and `each` is told how many of how many units are done."""
+def compile_documents(inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew = alone) -> Result:
+    """Compile documents. `crew` does the work."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
-    shop, context, done = first_stage(front, inputs), front.context, 0
+    shop, context = first_stage(front, inputs), front.context
     broken = evolve(front.broken, texts=(*front.broken.texts, *inputs.unread))
-    output, total = Output({unit.ref: unit.source for unit in front.units}), len(front.units)
+    output = Output({unit.ref: unit.source for unit in front.units})
     with closing(all_made(front, shop, crew)) as work:
         for made in work:
             for one in made:
                 found += (*one.diagnostics, *output.add(one))
-            done += len(made)
-            each(done, total)
-    said = (*output.declared(context, schemas), *misled(context, output, schemas))
+    own = [d for d in context if inputs.options.share is None or inputs.options.holds(ref_of(d, schemas).namespace)]
+    said = (*output.declared(context, schemas), *misled(own, output, schemas))
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
         return Result(diagnostics=ordered)
@@ -98,17 +88,18 @@ def compile_documents(
 
 def first_stage(front: Front, inputs: Inputs) -> Workshop:
     """The workshop of the units that refer to no others."""
-    units, _ = stages(front.units)
-    return Workshop(env=front.env, units=units, judge=judge_of(front), index=index_of(front), inputs=inputs)
+    index, (units, _) = index_of(front), stages(front.units)
+    called = [unit for unit in front.others if index is not None and unit.ref in index.called]
+    return Workshop(env=front.env, units=[*units, *called], judge=judge_of(front), index=index, inputs=inputs)
 
 
 def all_made(front: Front, shop: Workshop, crew: Crew) -> Generator[list[Made], None, None]:
     """What becomes of all units: first of those in the workshop, then of those that refer to them."""
-    index = shop.index
+    index, foreign = shop.index, {unit.ref for unit in front.others}
     for made in crew(shop):
         if index is not None:
             index.take(one.endpoint for one in made)
-        yield made
+        yield [one for one in made if one.ref not in foreign] if foreign else made
     if index is not None:
         _, units = stages(front.units)
         yield from alone(Workshop(env=index.known_in(front.env), units=units, judge=shop.judge))
@@ -148,9 +139,13 @@ def index_of(front: Front) -> Index | None:
     """What units that refer to others look them up in; None if there are no such units."""
     if not any(unit.ref.kind in REFERRING for unit in front.units):
         return None
-    from kservec.core.graphs.index import Index  # noqa: PLC0415 - most runs have no graph
+    from kservec.core.graphs.endpoints import SERVICE  # noqa: PLC0415 - most runs have no graph
+    from kservec.core.graphs.index import Index  # noqa: PLC0415 - as above
 
-    return Index(front.units, front.diagnostics, front.env)
+    index = Index((*front.units, *front.others), (*front.diagnostics, *front.refused), front.env)
+    services = (unit for unit in front.others if unit.ref.kind == SERVICE and unit.ref not in index.called)
+    index.take(index.endpoint(unit, front.env, is_broken=False) for unit in services)
+    return index
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -85,6 +85,19 @@ def alone(workshop: Workshop) -> Iterator[list[Made]]:
     return map(workshop.made, batches(workshop.units))
 
 
+def watched(crew: Crew, each: Callable[[int, int], None]) -> Crew:
+    """A crew that tells how many of how many units are done."""
+
+    def watching(workshop: Workshop) -> Iterator[list[Made]]:
+        done, total = 0, len(workshop.units)
+        for made in crew(workshop):
+            yield made
+            done += len(made)
+            each(done, total)
+
+    return watching
+
+
 def batches(units: Sequence[Unit]) -> Iterator[range]:
     """The units that are compiled together, by their places: neighbours of one kind."""
     start = 0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from kservec.cli.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,16 +33,22 @@ def keep_jobs(ctx: click.Context, parameter: click.Parameter, value: int | None)
         ctx.meta[JOBS] = value
 
 
-def crew(workshop: Workshop) -> Iterable[list[Made]]:
-    """Whoever does the work of this command."""
-    from kservec.workshop import alone  # noqa: PLC0415 - the library needs it first
+def crew() -> Crew:
+    """Whoever does the work of this command, which tells how far it is."""
+    from kservec.workshop import watched  # noqa: PLC0415 - the library needs it first
 
     jobs: int | None = click.get_current_context().meta.get(JOBS)
+    return watched(partial(hired, jobs), Progress())
+
+
+def hired(jobs: int | None, workshop: Workshop) -> Iterable[list[Made]]:
+    """What becomes of units, whoever is to do it: as many as are asked for, or as are worth it."""
+    from kservec.workshop import alone  # noqa: PLC0415 - as above
+
     if jobs == 1 or (jobs is None and len(workshop.units) < WORTHWHILE):
         return alone(workshop)
     from kservec.io.crew import FORK, MOST, processors, several, start_method  # noqa: PLC0415 - for large runs alone
 
     if jobs is None:
         jobs = min(MOST, processors()) if start_method() == FORK else 1
-    hired: Crew = several(jobs)
-    return hired(workshop)
+    return several(jobs)(workshop)
