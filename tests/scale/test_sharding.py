@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kservec.io.reading import File
 
 COUNT = 3
+FEW = 2
 PROJECT = """\
 apiVersion: kservec.dev/v1alpha1
 kind: Project
@@ -55,7 +56,7 @@ def parts_of(files: Sequence[File], whole: Target, count: int = COUNT) -> list[C
 def test_the_parts_of_every_golden_case_make_the_whole(case: Case) -> None:
     """The objects of all parts are those of the case, and so are their findings, whatever is wrong with it."""
     files, described = inputs(case)
-    parts, whole = parts_of(files, described), compiled(case)
+    parts, whole = parts_of(files, described, FEW), compiled(case)
     assert in_order(d for part in parts for d in part.diagnostics) == whole.diagnostics
     if whole.ok:
         assert {o.path: o.text for part in parts for o in part.objects} == {o.path: o.text for o in whole.objects}

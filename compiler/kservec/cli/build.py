@@ -10,7 +10,7 @@ import click
 from kservec.api import Compilation
 from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts, unbraked
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
-from kservec.cli.labour import jobs_option
+from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
 from kservec.cli.sharding import (
@@ -91,6 +91,7 @@ PART_ALLOWED = Allowed(empty=True, shrink=True, restarts=None)
 )
 @today_option
 @jobs_option
+@cache_option
 @shard_option
 @join_option
 @target_options

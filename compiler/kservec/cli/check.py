@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
-from kservec.cli.labour import jobs_option
+from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.sharding import refuse_single, shard_option, whole_rendering, with_others
 from kservec.cli.status import DIFFERENT, FAILED
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 )
 @today_option
 @jobs_option
+@cache_option
 @shard_option
 @target_options
 @revision_options

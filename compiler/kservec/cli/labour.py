@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from kservec.workshop import Crew, Made, Workshop
 
-JOBS = "kservec.jobs"
+JOBS, CACHE = "kservec.jobs", "kservec.cache"
 WORTHWHILE = 256
 """Units for which a run looks at all whether several processes are worth it."""
 
@@ -33,12 +34,41 @@ def keep_jobs(ctx: click.Context, parameter: click.Parameter, value: int | None)
         ctx.meta[JOBS] = value
 
 
+def cache_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that names the folder of what earlier runs made."""
+    kind = click.Path(file_okay=False, path_type=Path)
+    return click.option("--cache", type=kind, metavar="DIR", callback=keep_cache, expose_value=False,
+                        help="Keep what becomes of each service in this folder, and compile only what changed; the "
+                             "output is the same.")(command)  # fmt: skip
+
+
+def keep_cache(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    """Keep the folder for when there is something to compile, and make it if it is not there.
+
+    Raises:
+        click.BadParameter: it cannot be made.
+    """
+    del parameter
+    if value is None:
+        return
+    try:
+        value.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.BadParameter(f"cannot make {value}: {error.strerror}", ctx) from None
+    ctx.meta[CACHE] = value
+
+
 def crew() -> Crew:
     """Whoever does the work of this command, which tells how far it is."""
     from kservec.workshop import watched  # noqa: PLC0415 - the library needs it first
 
-    jobs: int | None = click.get_current_context().meta.get(JOBS)
-    return watched(partial(hired, jobs), Progress())
+    meta = click.get_current_context().meta
+    workers: Crew = partial(hired, meta.get(JOBS))
+    if CACHE in meta:
+        from kservec.io.cache import recalling  # noqa: PLC0415 - only where it is asked for
+
+        workers = recalling(meta[CACHE], workers)
+    return watched(workers, Progress())
 
 
 def hired(jobs: int | None, workshop: Workshop) -> Iterable[list[Made]]:

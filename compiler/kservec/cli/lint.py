@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
-from kservec.cli.labour import jobs_option
+from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.sharding import shard_option
 from kservec.cli.status import FAILED
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @paths_argument
 @today_option
 @jobs_option
+@cache_option
 @shard_option
 @target_options
 @revision_options

@@ -69,6 +69,8 @@ def several(jobs: int, method: str = "", least: int = 0) -> Crew:
     def crew(workshop: Workshop) -> Iterable[list[Made]]:
         chosen = method or start_method()
         todo = list(batches(workshop.units))
+        if chosen == SPAWN and workshop.inputs is None:
+            return alone(workshop)
         count = min(jobs, len(todo) // (least or LEAST[chosen]))
         return alone(workshop) if count < 2 else shared_out(workshop, todo, count, chosen)
 
