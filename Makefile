@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 KUSTOMIZE := 'pykustomize==0.1.*'
 KSERVEC_CONFORMANCE ?= ../shared/conformance
 
-.PHONY: demo test lint bench conformance apiserver clean
+.PHONY: demo test lint bench bench-growth conformance apiserver clean
 
 $(READY): pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +33,9 @@ lint: $(READY)  ## style and types, of workflows, shell scripts and Dockerfiles 
 bench: $(READY)  ## speed and memory, as ratios within one run
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.router
+
+bench-growth: $(READY)  ## up to 100,000 services, with --jobs and by shards: takes minutes, and 4 GB
+	$(BIN)/python -m benchmarks.growth
 
 conformance: $(READY)  ## compare with what KServe itself made of recorded cases
 	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/python scripts/conformance.py

@@ -14,23 +14,27 @@ from kservec.core.registry import load_plugs
 from kservec.core.text.source import Limits, parse
 from kservec.core.text.yaml_reader import TEMPLATE
 from kservec.documents.broken import documents_at
+from kservec.documents.entries import ref_of
 from kservec.frontend import Options, read
 from kservec.gitops.layout import planned_tree, stream
 from kservec.gitops.rendered import Rendered
 from kservec.io.packaged import packaged_catalog, packaged_schemas
 from kservec.io.reading import File, read_files
+from kservec.workshop import alone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Plugs
+    from kservec.core.share import Share
     from kservec.core.text.source import Document
     from kservec.frontend import Front
     from kservec.policy.judging import Judged
     from kservec.policy.quotas import Bounds
+    from kservec.workshop import Crew
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
@@ -40,6 +44,9 @@ Pointing: TypeAlias = "Diagnostic | Judged | Bounds"
 BUILTIN = "builtin"
 PRESET = "kserve-config-llm-"
 NO_CATALOG = "none"
+GRAPH = "InferenceGraph"
+SERVED = frozenset({"InferenceService", GRAPH, "LLMInferenceService", "TrainedModel"})
+"""Kinds that nothing in other namespaces looks at, but for graphs."""
 
 
 @record
@@ -49,7 +56,8 @@ class Target:
     `platform` are documents that describe it, later ones override; `catalog` is `builtin` or `none`; `absent` are kinds
     that it does not have; `limits` bound what a file may hold. `previous` are files of the last build, which name the
     stable revisions of canaries; `names_revisions` gives revisions of Knative services names that follow from their
-    content; `additions` are what a project wants beyond KServe.
+    content; `additions` are what a project wants beyond KServe. `share` is the part of the services that is compiled,
+    None for all.
     """
 
     platform: Sequence[File] = ()
@@ -59,6 +67,7 @@ class Target:
     previous: Sequence[File] = ()
     names_revisions: bool = False
     additions: Additions | None = None
+    share: Share | None = None
 
 
 @record
@@ -136,21 +145,24 @@ def compile_files(
     files: Sequence[File],
     *,
     target: Target | None = None,
-    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    crew: Crew = alone,
 ) -> Compilation:
-    """Compile files that were read already. `each` is told how many of how many services are done.
+    """Compile files that were read already. `crew` does the work.
 
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
     inputs, files_read = inputs_of(files, target or Target())
-    result = compile_documents(inputs, packaged_schemas(), plugs(), each)
+    result = compile_documents(inputs, packaged_schemas(), plugs(), crew)
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
 
 
 def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]]:
     """What a run starts from, and all files that it comes from. Presets are read only where a run has use for them."""
     own = sorted(files, key=itemgetter(0, 1))
-    specs, found = parsed(own, target.limits)
+    specs, found = parsed(own, target.limits, target.share)
+    if target.share is not None and any(ref_of(d, packaged_schemas()).kind == GRAPH for d in specs):
+        # Graphs look at services in all namespaces.
+        specs, found = parsed(own, target.limits)
     groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
     inputs = Inputs(
@@ -171,6 +183,7 @@ def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
         previous=tuple(previous),
         names_revisions=target.names_revisions,
         additions=target.additions,
+        share=target.share,
     )
 
 
@@ -209,8 +222,10 @@ def text_of(file: File) -> str:
     return file.content.decode("utf-8-sig", "replace").replace("\0", "")
 
 
-def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of files, and what is wrong with their text."""
+def parsed(
+    files: Iterable[File], limits: Limits, share: Share | None = None
+) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents of files, and what is wrong with their text; of a share without services that others compile."""
     documents: list[Document] = []
     found: list[Diagnostic] = []
     for file in files:
@@ -218,12 +233,24 @@ def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[
             found.append(file.finding)
             continue
         if file.documents is not None:
-            documents.extend(file.documents)
+            documents.extend(own_share(file.documents, share))
             continue
         read, diagnostics = parse(file.content, file.name, limits)
-        documents.extend(read)
+        documents.extend(own_share(read, share))
         found.extend(diagnostics)
     return documents, found
+
+
+def own_share(documents: Iterable[Document], share: Share | None) -> Iterable[Document]:
+    """Documents without the services of other parts, which are dropped as they are read: memory is the part's alone.
+
+    All other documents stay.
+    """
+    if share is None:
+        return documents
+    schemas = packaged_schemas()
+    identified = ((document, ref_of(document, schemas)) for document in documents)
+    return [d for d, ref in identified if not (ref.kind in SERVED and ref.namespace and not share.holds(ref.namespace))]
 
 
 @cache

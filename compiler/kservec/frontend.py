@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
     from kservec.core.schemas.schema import Schemas
+    from kservec.core.share import Share
     from kservec.core.text.source import Document
     from kservec.documents.facts import Facts
 
@@ -45,7 +46,7 @@ CONTEXT = Code(
     "kservec writes what its specs lead to. Other documents of the input (Secrets, ServiceAccounts, runtimes, plain "
     "manifests) are read as part of the target cluster where they matter, and are applied by whoever owns them.",
 )
-TRAINED_MODEL, LLM = "TrainedModel", "LLMInferenceService"
+TRAINED_MODEL, LLM, GRAPH = "TrainedModel", "LLMInferenceService", "InferenceGraph"
 
 Reader: TypeAlias = "Callable[[Entry, Env], tuple[Unit | None, Sequence[Diagnostic]]]"
 
@@ -56,20 +57,26 @@ class Options:
 
     `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`). `previous` are documents of
     the last build. `names_revisions`: revisions of Knative services get names, instead of numbers in the cluster.
-    `additions`: what a project wants beyond KServe.
+    `additions`: what a project wants beyond KServe. `share`: the part of the units that is compiled, None for all.
     """
 
     absent: tuple[str, ...] = ()
     previous: tuple[Document, ...] = ()
     names_revisions: bool = False
     additions: Additions | None = None
+    share: Share | None = None
+
+    def holds(self, namespace: str) -> bool:
+        """Whether what is in a namespace is compiled."""
+        return self.share is None or self.share.holds(namespace)
 
 
 @record
 class Front:
     """What the passes start from. `context` are documents of the input that are not compiled, in their order.
 
-    `broken` is what was declared and cannot be used.
+    `broken` is what was declared and cannot be used. `others` are the units of other parts, which graphs may refer to,
+    and `refused` what is wrong with those that became none; both only where a part is compiled that has graphs.
     """
 
     env: Env
@@ -77,6 +84,8 @@ class Front:
     context: tuple[Document, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     broken: Broken = fresh(factory=Broken)
+    others: tuple[Unit, ...] = ()
+    refused: tuple[Diagnostic, ...] = ()
 
 
 def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in rank and are told apart by name
@@ -104,11 +113,11 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     own, repeats = once(own)
     found += [*faults, *repeats]
     broken = broken_documents(entries, found)
-    units: list[Unit] = []
-    for entry in sorted(own, key=lambda entry: entry.ref):
-        unit, judged = read_unit(entry, env)
-        found += judged
-        units += [unit] if unit is not None else []
+    ordered = sorted(own, key=lambda entry: entry.ref)
+    units, judged = read_units((e for e in ordered if options.holds(e.ref.namespace)), env)
+    found += judged
+    foreign = [e for e in ordered if not options.holds(e.ref.namespace)] if any(map(is_graph, units)) else ()
+    others, refused = read_units(foreign, env)
     attached, judged = with_trained(units, own, env)
     found += [*judged, *judge_configs(own, env)]
     context = [entry for entry in own if not is_compiled(entry)]
@@ -119,7 +128,25 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
         context=tuple(e.document for e in context),
         diagnostics=tuple(found),
         broken=broken,
+        others=tuple(others),
+        refused=tuple(refused),
     )
+
+
+def read_units(entries: Iterable[Entry], env: Env) -> tuple[list[Unit], list[Diagnostic]]:
+    """The units of documents, and what is wrong with them."""
+    units: list[Unit] = []
+    found: list[Diagnostic] = []
+    for entry in entries:
+        unit, judged = read_unit(entry, env)
+        found += judged
+        units += [unit] if unit is not None else []
+    return units, found
+
+
+def is_graph(unit: Unit) -> bool:
+    """Whether a unit may refer to services in all namespaces."""
+    return unit.ref.kind == GRAPH
 
 
 def with_trained(units: Sequence[Unit], entries: Sequence[Entry], env: Env) -> tuple[Sequence[Unit], list[Diagnostic]]:

@@ -8,6 +8,7 @@ import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.findings import Findings
+from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import few_collections
 from kservec.cli.revisions import base_for, chosen, git_errors
 from kservec.cli.status import DIFFERENT, FAILED
@@ -36,6 +37,8 @@ TEXT, JSON, MARKDOWN = FORMATS = ("text", "json", "markdown")
     help="Markdown is for a comment on a pull request.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 3 if anything is different.")
+@jobs_option
+@cache_option
 @click.option("--notes/--no-notes", default=False, show_default=True, help="Show notes about the input, too.")
 def diff(arguments: tuple[str, ...], *, exact: bool, layout: str, exit_code: bool, notes: bool) -> int:  # fmt: skip
     """Show what changes against the commit REF, by object and field; which pods restart, and which traffic moves.

@@ -12,7 +12,8 @@ import click
 
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
-from kservec.cli.progress import Progress
+from kservec.cli.labour import crew
+from kservec.cli.sharding import chosen_share
 from kservec.core.knative.revisions import REVISED
 from kservec.core.records import evolve
 from kservec.core.text.source import Limits
@@ -149,7 +150,7 @@ def compiled(paths: Sequence[str], target: Target) -> Compilation:
             "nothing to compile: name files or folders, or - for standard input", click.get_current_context()
         )
     with few_collections():
-        return compile_files(files_of(paths, target.limits), target=target, each=Progress())
+        return compile_files(files_of(paths, target.limits), target=evolve(target, share=chosen_share()), crew=crew())
 
 
 def files_of(paths: Sequence[str], limits: Limits) -> tuple[File, ...]:

@@ -149,7 +149,7 @@ def severity_of(code: Code, policy: Policy) -> Severity | None:
     """How much findings of a code count; None if the rule is off."""
     if code.slug in policy.severities:
         return policy.severities[code.slug]
-    is_asked = code is POD_SECURITY and policy.asks_level
+    is_asked = code.slug == POD_SECURITY.slug and policy.asks_level
     return None if code.slug in OFF_UNLESS_ASKED and not is_asked else code.severity
 
 
