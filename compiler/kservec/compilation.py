@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.graphs.index import Index
+    from kservec.core.policy import Policy
     from kservec.core.registry import Env, Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
@@ -93,7 +94,7 @@ def compile_documents(
             if not is_broken:
                 found += output.add(step.unit, env)
         each(total - len(waiting), total)
-    said = (*output.declared(context, schemas), *misled(context, output, schemas))
+    said = (*output.declared(context, schemas), *misled(context, output, schemas), *unplaced(output, env))
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
         return Result(diagnostics=ordered)
@@ -170,13 +171,31 @@ def presentable(finding: Diagnostic) -> Diagnostic:
 
 
 def judge_of(front: Front) -> Judge | None:
-    """What holds the objects of a project against its policy; None without a policy."""
-    additions = front.env.additions
-    if additions is None or additions.policy is None:
+    """What holds the objects of a project against its policy; without a policy against the node pools, if there are any.
+
+    None where there is neither.
+    """
+    policy = policy_of(front.env)
+    if policy is None and not front.env.cluster.node_pools:
         return None
     from kservec.policy.units import Judge  # noqa: PLC0415 - only projects have a policy
+    from kservec.policy.verdicts import CAPACITY_ALONE  # noqa: PLC0415 - as above
 
-    return Judge(front.env, additions.policy)
+    return Judge(front.env, policy or CAPACITY_ALONE)
+
+
+def policy_of(env: Env) -> Policy | None:
+    """What a project demands; None without a project."""
+    return env.additions.policy if env.additions is not None else None
+
+
+def unplaced(output: Output, env: Env) -> Sequence[Diagnostic]:
+    """What does not fit onto the node pools. Of a project that is found when all its stages are through."""
+    if output.judge is None or policy_of(env) is not None:
+        return ()
+    from kservec.policy.verdicts import verdicts  # noqa: PLC0415 - most clusters state no node pools
+
+    return verdicts(output.judge, tuple(output.objects.values()), lambda waiver: waiver.span).diagnostics
 
 
 class Output:

@@ -134,6 +134,7 @@ def updated(task: Task, findings: Findings, *, only_missing: bool) -> int:
         images={**kept.images, **images.found},
         models={**kept.models, **models.found},
         versions=packaged_versions(KSERVE_PROFILE),
+        facts=old.facts,
     )
     write_lock(task, new)
     changed = len(differing(old, new))

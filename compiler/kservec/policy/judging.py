@@ -9,6 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.capacity.findings import NO_NODE, check_placement
+from kservec.capacity.memory_findings import GPU_MEMORY, check_gpu_memory
+from kservec.capacity.needs import standing_of
 from kservec.core.diagnostics import Diagnostic
 from kservec.core.records import evolve
 from kservec.policy.apis import API_DEPRECATED, API_NOT_SERVED, check_api
@@ -27,10 +30,11 @@ from kservec.policy.times import START_UP_TIME, SYNC_TIMEOUT, check_times
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from kservec.capacity.needs import Standing
     from kservec.core.diagnostics import Code, ObjectRef, Severity, Span
     from kservec.core.policy import Policy, Waiver
     from kservec.core.schemas.faults import Fault
-    from kservec.core.tree import Path
+    from kservec.core.tree import Json, Path
     from kservec.policy.demands import Demand, Scaling
     from kservec.policy.scene import Check, Scene, Site
 
@@ -45,6 +49,8 @@ CHECKS: tuple[tuple[Check, tuple[Code, ...]], ...] = (
     (check_resources, (RESOURCES_MISSING,)),
     (check_times, (START_UP_TIME, SYNC_TIMEOUT)),
     (check_fit, (GPU_FIT, SHARED_MEMORY, MEMORY_FIT)),
+    (check_placement, (NO_NODE,)),
+    (check_gpu_memory, (GPU_MEMORY,)),
 )
 """Every check of single objects, and the codes that it finds."""
 OF_ANY_OBJECT = (check_api, check_inline_secrets)
@@ -71,8 +77,9 @@ class Located(NamedTuple):
 class Judged(NamedTuple):
     """What was found in an object when it had this text, and what was said about it then.
 
-    `waivers` are those that the user's object states; `demand` and `scaling` are there where the namespace has bounds,
-    and `places` say where the resources of the containers are.
+    `waivers` are those that the user's object states; `demand` and `scaling` are there where the namespace has bounds
+    or the cluster has node pools, `standing` where it has pools, and `places` say where the resources of the containers
+    are. `model_facts` are what the user's object says about its model.
     """
 
     text: str
@@ -81,6 +88,8 @@ class Judged(NamedTuple):
     waivers: tuple[Waiver, ...] = ()
     demand: Demand | None = None
     scaling: Scaling | None = None
+    standing: Standing | None = None
+    model_facts: Json = None
     places: tuple[tuple[Path, Span | None], ...] = ()
 
     @property
@@ -115,15 +124,18 @@ def judged(scene: Scene, text: str, places: Places) -> Judged:
         places: where in the input the values come from.
     """
     found = tuple(located(fault, places) for fault in faults_in(scene))
-    bounded = scene.ref.namespace in scene.site.bounded
+    pools, bounded = scene.site.node_pools, scene.ref.namespace in scene.site.bounded
     needy = [(*c.path, "resources") for pod in scene.pods for c in pod.containers] if bounded else []
+    counted = bounded or bool(pools)
     return Judged(
         text=text,
         found=found,
         exposed=scene.exposed,
         waivers=scene.waivers,
-        demand=demand_of(scene.ref, scene.body) if bounded else None,
-        scaling=scaling_of(scene.ref, scene.body) if bounded else None,
+        demand=demand_of(scene.ref, scene.body) if counted else None,
+        scaling=scaling_of(scene.ref, scene.body) if counted else None,
+        standing=standing_of(scene) if pools else None,
+        model_facts=scene.model_facts,
         places=tuple((path, places.own(path)) for path in needy),
     )
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kservec.capacity.memory_findings import INVALID, facts_in
+from kservec.core.diagnostics import Diagnostic
 from kservec.core.paths import lookup
 from kservec.core.pods.gpu_types import gpu_types
+from kservec.core.policy import MODEL_FACTS
 from kservec.policy.judging import Places, judged, severity_of
 from kservec.policy.pod_security import POD_SECURITY
 from kservec.policy.quotas import Bounds
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kservec.core.bundle import Manifest
-    from kservec.core.diagnostics import Diagnostic, Span
+    from kservec.core.diagnostics import Span
     from kservec.core.policy import Policy, Waiver
     from kservec.core.registry import Env
     from kservec.core.tree import Json, Path
@@ -56,6 +59,7 @@ class Judge:
             gpus=gpu_types(platform, None),
             bounded=frozenset(self.bounds),
             lock=env.additions.lock if env.additions is not None else None,
+            node_pools=cluster.node_pools,
         )
 
     def bench(self, unit: Unit) -> Bench:
@@ -76,10 +80,26 @@ class Bench:
         """The waivers that the unit states itself."""
         return waivers_of(self.unit) if self.site.policy.annotations_waive else ()
 
+    @cached_property
+    def model(self) -> tuple[Json, tuple[str, ...]]:
+        """What the unit states about its model, and what is wrong with that."""
+        return facts_in(self.unit.spec.metadata.annotations or {})
+
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with the waivers that the unit states."""
-        return tuple(annotation_findings(self.unit, allowed=self.site.policy.annotations_waive))
+        """What is wrong with the waivers that the unit states, and with what it says about its model."""
+        span = self.unit.source.span("metadata", "annotations", MODEL_FACTS)
+        wrong = (
+            Diagnostic(
+                code=INVALID,
+                message=f"{MODEL_FACTS} {misfit}",
+                span=span,
+                help="write fields of the model's config.json, and its number of parameters",
+                subject=self.unit.ref,
+            )
+            for misfit in self.model[1]
+        )
+        return (*annotation_findings(self.unit, allowed=self.site.policy.annotations_waive), *wrong)
 
     def judged(self, made: Manifest, text: str) -> Judged:
         """What the rules find in an object of the unit, located where its values come from."""
@@ -91,6 +111,7 @@ class Bench:
             site=self.site,
             exposed=self.exposed,
             waivers=self.waivers,
+            model_facts=self.model[0],
         )
         home = self.unit.source.span("metadata", "name")
         return judged(scene, text, Places(lambda path: self.near(made, path), lambda path: exact(made, path), home))

@@ -9,19 +9,25 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.capacity.findings import AT_MAX, EXCEEDED, NO_NODE, PACKING, pool_ref, rolled_out, shortages
+from kservec.capacity.memory_findings import GPU_MEMORY
+from kservec.capacity.needs import need_of
 from kservec.core.paths import lookup
+from kservec.core.policy import RULES_OF_OBJECTS, Policy
 from kservec.core.schemas.structure import without_nulls
 from kservec.core.text.source import parse
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.policy.demands import scaled
 from kservec.policy.judging import Located, Places, diagnostic_of, judged, severity_of
-from kservec.policy.quotas import quota_misfits
+from kservec.policy.quotas import Bounds, defaults_of, quota_misfits
+from kservec.policy.remote_code import UNPINNED
 from kservec.policy.scene import Scene, pods_of
 from kservec.policy.waivers import Excuse, annotated, excused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from kservec.capacity.needs import Need
     from kservec.core.diagnostics import Diagnostic, ObjectRef, Span
     from kservec.core.policy import Waiver
     from kservec.core.text.document import Document
@@ -35,6 +41,18 @@ NOWHERE = Places(lambda _path: None, lambda _path: None)
 
 
 NO_DOCUMENTS: Mapping[ObjectRef, Document] = MappingProxyType({})
+
+
+CAPACITY = (NO_NODE, EXCEEDED, AT_MAX, PACKING, GPU_MEMORY)
+"""The codes of what does not fit onto node pools."""
+CAPACITY_ALONE = Policy(
+    severities={
+        slug: None
+        for slug in (*(f"policy/{name}" for name in RULES_OF_OBJECTS), UNPINNED.slug)
+        if slug not in {code.slug for code in CAPACITY}
+    }
+)
+"""What holds without a project where node pools are stated."""
 
 
 class Verdicts(NamedTuple):
@@ -57,6 +75,8 @@ def verdicts(
     objects: Sequence[Rendered],
     locate: Callable[[Waiver], Span | None],
     documents: Mapping[ObjectRef, Document] = NO_DOCUMENTS,
+    *,
+    surges: bool = False,
 ) -> Verdicts:
     """What is reported about the objects of an environment.
 
@@ -65,10 +85,12 @@ def verdicts(
         objects: the rendered objects, as they will be written.
         locate: where a waiver of the project stands.
         documents: the documents of objects that are rendered as they are.
+        surges: whether workloads are counted as while they are rolled out, all at once.
     """
-    heard = [(r, hearing(judge, r, documents.get(r.ref))) for r in objects if is_judged(r)]
+    heard = heard_of(judge, objects, documents)
     cases = [Case(f, (r.ref, r.owner), j.waivers) for r, j in heard for f in j.found]
     cases += bounds_cases(judge, heard)
+    cases += pool_cases(judge, needs_of(judge, heard, surges=surges))
     theirs = dict.fromkeys(w for _, j in heard for w in j.waivers)
     used: set[Waiver] = set()
     reported: list[Diagnostic] = []
@@ -80,6 +102,13 @@ def verdicts(
             reported.append(diagnostic_of(case.located, case.refs, judge.policy))
     own = [Excuse(w, locate(w), used=w in used) for w in judge.policy.waivers]
     return Verdicts(tuple(reported), (*own, *(Excuse(w, w.span, used=w in used) for w in theirs)))
+
+
+def heard_of(
+    judge: Judge, objects: Sequence[Rendered], documents: Mapping[ObjectRef, Document] = NO_DOCUMENTS
+) -> list[tuple[Rendered, Judged]]:
+    """What was found in each object, given the documents of those that are rendered as they are."""
+    return [(r, hearing(judge, r, documents.get(r.ref))) for r in objects if is_judged(r)]
 
 
 def is_judged(rendered: Rendered) -> bool:
@@ -97,9 +126,15 @@ def hearing(judge: Judge, rendered: Rendered, document: Document | None) -> Judg
     before = rendered.judged
     if before is not None and before.text == rendered.text:
         return before
+    scene = scene_of(judge, rendered, before, document)
+    return judged(scene, rendered.text, document_places(document) if before is None else former_places(before))
+
+
+def scene_of(judge: Judge, rendered: Rendered, before: Judged | None, document: Document | None = None) -> Scene:
+    """The scene of an object by its text, with what its owner said of it when it was compiled."""
     documents, _ = parse(rendered.text.encode(), rendered.path)
     body = without_nulls(documents[0].value)
-    scene = Scene(
+    return Scene(
         ref=rendered.ref,
         owner=rendered.owner,
         body=body,
@@ -107,8 +142,8 @@ def hearing(judge: Judge, rendered: Rendered, document: Document | None) -> Judg
         site=judge.site,
         exposed=before is not None and before.exposed,
         waivers=before.waivers if before is not None else stated(rendered.ref, document),
+        model_facts=before.model_facts if before is not None else None,
     )
-    return judged(scene, rendered.text, document_places(document) if before is None else former_places(before))
 
 
 def former_places(before: Judged) -> Places:
@@ -151,3 +186,25 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
                 place = dict(known.places).get(misfit.fault.path)
                 related = ((misfit.span, "the bound is here"),)
                 yield Case(Located(misfit.fault, place, related), (rendered.ref, rendered.owner), known.waivers)
+
+
+def needs_of(judge: Judge, heard: Sequence[tuple[Rendered, Judged]], *, surges: bool = False) -> list[Need]:
+    """The workloads as a scheduler sees them, with the replicas that their autoscalers set, and with those of rollouts."""
+    known = {j.demand.ref: (r, j.standing) for r, j in heard if j.demand is not None}
+    demands = scaled((j.demand for _, j in heard if j.demand), (j.scaling for _, j in heard if j.scaling))
+    needs: list[Need] = []
+    for demand in demands:
+        rendered, standing = known[demand.ref]
+        if standing is not None:
+            bounds = judge.bounds.get(demand.ref.namespace, Bounds())
+            needs.append(need_of(rendered.owner, demand, standing, defaults_of(bounds.ranges)))
+    return [rolled_out(need) for need in needs] if surges else needs
+
+
+def pool_cases(judge: Judge, needs: Sequence[Need]) -> Iterator[Case]:
+    """What of all workloads together does not fit onto the node pools."""
+    pools = judge.site.node_pools
+    for shortage in shortages(needs, pools) if pools else ():
+        first, *others = shortage.pools
+        related = tuple((pool.span, "and this one") for pool in others if pool.span is not None)
+        yield Case(Located(shortage.fault, first.span, related), tuple(map(pool_ref, shortage.pools)))

@@ -1,0 +1,157 @@
+"""The report: what each pool has, what of it is used with the fewest and the most replicas, and what models need.
+
+Decides what is counted and shown. How it is laid out is not known here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.capacity.findings import is_pinned
+from kservec.capacity.needs import Member, summed
+from kservec.capacity.placing import obstacle
+from kservec.capacity.served_models import served_models
+from kservec.capacity.trial import tried
+from kservec.core.nodes import CPU, MEMORY, PODS
+from kservec.policy.demands import demand_of
+from kservec.policy.servers import servers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kservec.capacity.needs import Need
+    from kservec.capacity.served_models import Served
+    from kservec.capacity.trial import Trial
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.nodes import NodePool
+    from kservec.policy.scene import Scene
+
+NODES = "nodes"
+
+
+class Row(NamedTuple):
+    """One resource of a pool, in whole units: what all its nodes have, and what is used of it."""
+
+    resource: str
+    has: int
+    at_min: int
+    at_max: int
+
+    @property
+    def head_room(self) -> int:
+        """What is left with the most replicas."""
+        return self.has - self.at_max
+
+
+class Room(NamedTuple):
+    """A pool and its resources, the nodes themselves first."""
+
+    pool: NodePool
+    rows: tuple[Row, ...]
+
+
+class Model(NamedTuple):
+    """A model that a container serves: on the GPUs of one pool, or of an unknown one."""
+
+    ref: ObjectRef
+    served: Served
+
+
+class Report(NamedTuple):
+    """Everything that is said about the capacity of a cluster.
+
+    `totals` are what all workloads need together, wherever they run. `findings` are what does not fit, `remarks` what
+    was not looked at, or could not be counted.
+    """
+
+    rooms: tuple[Room, ...]
+    totals: tuple[Row, ...]
+    findings: tuple[Diagnostic, ...]
+    models: tuple[Model, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether everything has a place, as far as the project's rules count it."""
+        return not any(finding.is_error for finding in self.findings)
+
+
+def report_of(
+    scenes: Sequence[Scene], needs: Sequence[Need], pools: tuple[NodePool, ...], findings: Sequence[Diagnostic]
+) -> Report:
+    """The report about rendered objects.
+
+    Args:
+        scenes: the objects with pods.
+        needs: their workloads as a scheduler sees them.
+        pools: the nodes.
+        findings: what does not fit.
+    """
+    trials = (
+        tried(needs, pools, lambda need: need.replicas.fewest),
+        tried(needs, pools, lambda need: need.replicas.most),
+    )
+    return Report(
+        rooms=tuple(room_of(pool, trials) for pool in pools),
+        totals=tuple(totals_of(needs)),
+        findings=tuple(findings),
+        models=tuple(models_in(scenes, pools)),
+        remarks=tuple(remarks_on(scenes, needs, trials)),
+    )
+
+
+def room_of(pool: NodePool, trials: tuple[Trial, Trial]) -> Room:
+    """What a pool has, and what the trials used of it."""
+    low, high = (trial.used[pool.name] for trial in trials)
+    nodes = Row(NODES, pool.most, trials[0].nodes[pool.name], trials[1].nodes[pool.name])
+    rows = [
+        Row(name, pool.room[name] * pool.most, low.get(name, 0), high.get(name, 0))
+        for name in sorted(pool.room, key=rank)
+    ]
+    return Room(pool, (nodes, *rows))
+
+
+def rank(resource: str) -> tuple[int, str]:
+    """The order in which resources are shown: CPU, memory, GPUs and the like, pods."""
+    order = {CPU: 0, MEMORY: 1, PODS: 3}
+    return order.get(resource, 2), resource
+
+
+def totals_of(needs: Sequence[Need]) -> Iterator[Row]:
+    """What all workloads that do not run on every node need together."""
+    counted = [need for need in needs if not need.is_everywhere]
+    low = summed((need.amounts, need.replicas.fewest) for need in counted)
+    high = summed((need.amounts, need.replicas.most) for need in counted)
+    for name in sorted(high, key=rank):
+        yield Row(name, 0, low.get(name, 0), high[name])
+
+
+def models_in(scenes: Sequence[Scene], pools: tuple[NodePool, ...]) -> Iterator[Model]:
+    """The models that servers of the objects hold, each once; followers in a group hold the same as their leader."""
+    for scene in scenes:
+        seen: set[tuple[str, str]] = set()
+        for server in servers_of(scene):
+            taking = tuple(pool for pool in pools if not is_refused(scene, pool))
+            for served in served_models(scene, server, taking or pools):
+                key = served.model, served.pool
+                if key not in seen and server.takes_flags:
+                    seen.add(key)
+                    yield Model(scene.ref, served)
+
+
+def is_refused(scene: Scene, pool: NodePool) -> bool:
+    """Whether the labels or taints of a pool keep the first pods of an object away."""
+    pod = scene.pods[0]
+    return obstacle(Member(1, pod.spec, pod.spec_path, {}), pool) is not None
+
+
+def remarks_on(scenes: Sequence[Scene], needs: Sequence[Need], trials: tuple[Trial, Trial]) -> Iterator[str]:
+    """What was not looked at, or is counted for less than it may be."""
+    for need in needs:
+        if need.is_unbounded:
+            yield f"{need.ref}: nothing bounds its replicas; counted with {need.replicas.most}"
+    for scene in scenes:
+        if is_pinned(scene) and demand_of(scene.ref, scene.body) is not None:
+            yield f"{scene.ref}: its pods name their node, or get devices by claims; only their CPU and memory is counted"
+    if any(left for trial in trials for left in trial.left):
+        yield "at min and at max show the pods that a trial (first fit decreasing) found a node for, not those left over"

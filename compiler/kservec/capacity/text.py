@@ -1,0 +1,193 @@
+"""The report as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.capacity.gpu_memory import UNKNOWN
+from kservec.capacity.report import NODES
+from kservec.core.nodes import shown_units
+from kservec.report.words import NAMES, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kservec.capacity.gpu_memory import Figure
+    from kservec.capacity.report import Model, Report, Room, Row
+    from kservec.core.diagnostics import Diagnostic
+    from kservec.core.tree import Json
+
+HEADER = ("pool", "nodes", "resource", "has", "at min", "at max", "head room")
+LEFT_COLUMNS = 3
+"""The columns that hold names; numbers stand on the right."""
+NO_POOLS = "no node pools are stated: write them under nodePools of a Cluster document\n"
+
+
+def capacity_text(report: Report) -> str:
+    """The report for people: the pools, what does not fit, the models, and what was not counted."""
+    parts = [table([HEADER, *pool_rows(report.rooms)]) if report.rooms else NO_POOLS + totals_text(report.totals)]
+    if report.findings:
+        parts.append("does not fit\n" + "".join(map(finding_text, report.findings)))
+    elif report.rooms:
+        parts.append("everything fits\n")
+    if report.models:
+        parts.append("models\n" + "".join(map(model_text, report.models)))
+    if report.remarks:
+        parts.append("remarks\n" + "".join(f"  {remark}\n" for remark in report.remarks))
+    return printable_lines("\n".join(parts))
+
+
+def printable_lines(text: str) -> str:
+    """A text whose lines move no cursor."""
+    return "".join(f"{printable(line)}\n" for line in text.splitlines())
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as columns of equal width."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADER))]
+    return "".join(f"{line(row, widths)}\n" for row in rows)
+
+
+def line(row: Sequence[str], widths: Sequence[int]) -> str:
+    """One row."""
+    cells = (f"{c:<{w}}" if i < LEFT_COLUMNS else f"{c:>{w}}" for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+    return "  ".join(cells).rstrip()
+
+
+def pool_rows(rooms: Iterable[Room]) -> Iterator[tuple[str, ...]]:
+    """The rows of pools; the first of each has its name."""
+    for room in rooms:
+        name, nodes = room.pool.name, room.pool.nodes
+        for row in room.rows:
+            yield (name, nodes, row.resource, *numbers(row), shown_units(row.resource, row.head_room))
+            name = nodes = ""
+
+
+def numbers(row: Row) -> tuple[str, ...]:
+    """What is there, and what is used."""
+    return tuple(shown_units(row.resource, units) for units in (row.has, row.at_min, row.at_max))
+
+
+def totals_text(totals: Iterable[Row]) -> str:
+    """What is needed in all, where no pools are stated."""
+    return "".join(
+        f"needed of {row.resource}: {shown_units(row.resource, row.at_min)} at min, "
+        f"{shown_units(row.resource, row.at_max)} at max\n"
+        for row in totals
+    )
+
+
+def finding_text(finding: Diagnostic) -> str:
+    """One thing that does not fit: how bad it is and where, and below that why."""
+    place = place_of(finding)
+    return f"  {NAMES[finding.code.severity]}  {place}\n    {finding.message}\n"
+
+
+def place_of(finding: Diagnostic) -> str:
+    """Where the value is that leads to a finding."""
+    span = finding.span
+    return f"{span.file}:{span.line}:{span.column}" if span is not None else "(rendered)"
+
+
+def model_text(model: Model) -> str:
+    """The estimate of one model with its formulas."""
+    served = model.served
+    where = f"{served.gpu} of {served.pool}" if served.pool else served.gpu or "no GPU"
+    lines = [f"  {model.ref}, container {served.server.container.name}: {served.model or 'a model without a name'}"]
+    made = served.estimate
+    if made is None:
+        lack = "nothing is known of the model" if served.facts is None else "it has no GPU"
+        return f"{lines[0]}\n    {UNKNOWN}: {lack}\n"
+    assert served.facts is not None
+    lines.append(f"    facts          {served.facts.source}")
+    lines.append(f"    weights        {made.weights}")
+    lines.append(f"    cache a token  {made.token}")
+    lines.append(f"    may use        {made.usable} ({where})")
+    lines.append(f"    left for cache {made.rest}")
+    lines.append(f"    holds          {held(made.tokens, made.length)}{asked(made.sequences)}")
+    lines.append(f"    fits           {verdict(made.fits)}")
+    return "".join(f"{part}\n" for part in lines)
+
+
+def held(tokens: Figure, length: int | None) -> str:
+    """How many tokens the cache holds, and how many sequences of full length these are."""
+    if tokens.value is None:
+        return f"{UNKNOWN} ({tokens.formula})"
+    full = f", that is {tokens.value / length:.1f} sequences of {length:,}" if length else ""
+    return f"{tokens.value:,} tokens = {tokens.formula}{full}"
+
+
+def asked(sequences: int | None) -> str:
+    """How many sequences the server takes at a time."""
+    return f" (--max-num-seqs {sequences:,})" if sequences else ""
+
+
+def verdict(fits: bool | None) -> str:  # noqa: FBT001 - three states, each with a word
+    """Whether a model fits."""
+    return UNKNOWN if fits is None else "yes, as far as this tells" if fits else "no"
+
+
+def capacity_json(report: Report) -> Json:
+    """The report for programs: CPU in CPUs, memory in bytes, everything else in pieces."""
+    return {
+        "apiVersion": "kservec.dev/v1alpha1",
+        "kind": "Capacity",
+        "fits": report.fits,
+        "pools": [pool_json(room) for room in report.rooms],
+        "needed": [amounts_json(row) for row in report.totals],
+        "findings": [finding_json(finding) for finding in report.findings],
+        "models": [model_json(model) for model in report.models],
+        "remarks": list(report.remarks),
+    }
+
+
+def pool_json(room: Room) -> Json:
+    """A pool and its resources."""
+    pool = room.pool
+    resources = [
+        {**amounts_json(row), "has": plain(row, row.has), "headRoom": plain(row, row.head_room)} for row in room.rows
+    ]
+    return {"name": pool.name, "nodes": {"min": pool.fewest, "max": pool.most}, "resources": resources}
+
+
+def amounts_json(row: Row) -> Json:
+    """A resource and what is used of it."""
+    return {"resource": row.resource, "atMin": plain(row, row.at_min), "atMax": plain(row, row.at_max)}
+
+
+def plain(row: Row, units: int) -> int | float:
+    """An amount in the unit of its resource."""
+    return units / 1000 if row.resource == "cpu" else units
+
+
+def finding_json(finding: Diagnostic) -> Json:
+    """What does not fit."""
+    return {
+        "code": finding.code.slug,
+        "severity": NAMES[finding.code.severity],
+        "message": finding.message,
+        "help": finding.help,
+        "object": finding.subject._asdict() if finding.subject is not None else None,
+        "span": finding.span._asdict() if finding.span is not None else None,
+    }
+
+
+def model_json(model: Model) -> Json:
+    """The estimate of one model; what is unknown is null, and its formula says why."""
+    served, made = model.served, model.served.estimate
+    figures = {} if made is None else {
+        "weights": made.weights, "cacheOfToken": made.token, "cacheOfSequence": made.sequence,
+        "usable": made.usable, "leftForCache": made.rest, "tokens": made.tokens,
+    }  # fmt: skip
+    return {
+        "object": model.ref._asdict(),
+        "container": served.server.container.name,
+        "model": served.model or None,
+        "facts": served.facts.source if served.facts is not None else None,
+        "resource": served.gpu or None,
+        "pool": served.pool or None,
+        "contextLength": made.length if made is not None else None,
+        "maxSequences": made.sequences if made is not None else None,
+        "figures": {name: {"value": figure.value, "formula": figure.formula} for name, figure in figures.items()},
+        "fits": made.fits if made is not None else None,
+    }
