@@ -171,9 +171,9 @@ def presentable(finding: Diagnostic) -> Diagnostic:
 
 
 def judge_of(front: Front) -> Judge | None:
-    """What holds the objects of a project against its policy; without a policy against the node pools, if there are any.
+    """What holds the objects of a project against its policy, or without a project against the node pools.
 
-    None where there is neither.
+    None where there is neither a policy nor pools.
     """
     policy = policy_of(front.env)
     if policy is None and not front.env.cluster.node_pools:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.capacity.needs import HOSTNAME, Member, need_of, standing_of
+from kservec.capacity.needs import Member, need_of, standing_of, summed
 from kservec.capacity.placing import UNLIMITED, group_shortage, obstacle
 from kservec.capacity.trial import homes_of, tried
 from kservec.core.diagnostics import Code, ObjectRef, Severity
@@ -28,9 +28,10 @@ NO_NODE = Code(
     "policy/no-node-fits",
     Severity.ERROR,
     "pods that no node of the node pools can take",
-    "The node pools of the Cluster document are all the nodes that there are or will be. The finding says for each pool "
-    "what keeps the pods away from an empty node of it: labels, taints, a resource that it lacks or has too little of, "
-    "a group of leader and workers that is larger than the pool. Change what the pods ask for, or declare the pool.",
+    "The node pools of the Cluster document are all the nodes that there are or will be. The finding says for each "
+    "pool what keeps the pods away from an empty node of it: labels, taints, a resource that it lacks or has too "
+    "little of, a group of leader and workers that is larger than the pool. Change what the pods ask for, or declare "
+    "the pool.",
 )
 EXCEEDED = Code(
     "policy/capacity-exceeded",
@@ -50,9 +51,9 @@ PACKING = Code(
     "policy/capacity-packing",
     Severity.WARNING,
     "pods that a trial finds no node for, though there is enough of everything in all",
-    "Sums suffice, but not every pod finds a node: what is free lies in pieces that are too small. The trial places the "
-    "largest pods first, each on the first node that takes it (first fit decreasing); a scheduler may do better, or "
-    "worse. Ask for amounts that divide a node, or add nodes.",
+    "Sums suffice, but not every pod finds a node: what is free lies in pieces that are too small. The trial places "
+    "the largest pods first, each on the first node that takes it (first fit decreasing); a scheduler may do better, "
+    "or worse. Ask for amounts that divide a node, or add nodes.",
 )
 POOL = "NodePool"
 SHOWN = 3
@@ -126,24 +127,33 @@ def rolled_out(need: Need) -> Need:
 
 def shortages(needs: Sequence[Need], pools: Sequence[NodePool]) -> Iterator[Shortage]:
     """What does not fit of all workloads together, with their fewest replicas and, if these fit, with their most."""
-    at_min = tried(needs, pools, lambda need: need.replicas.fewest)
+    at_min = tried(needs, pools, fewest)
     yield from told(at_min, needs, pools, at_max=False)
     if not at_min.left:
-        at_max = tried(needs, pools, lambda need: need.replicas.most)
-        yield from told(at_max, needs, pools, at_max=True)
+        yield from told(tried(needs, pools, most), needs, pools, at_max=True)
+
+
+def fewest(need: Need) -> int:
+    """The fewest replicas of a workload."""
+    return need.replicas.fewest
+
+
+def most(need: Need) -> int:
+    """The most replicas of a workload."""
+    return need.replicas.most
 
 
 def told(trial: Trial, needs: Sequence[Need], pools: Sequence[NodePool], *, at_max: bool) -> Iterator[Shortage]:
     """What a trial left over, by the pools that might have taken it."""
-    count: Callable[[Need], int] = (lambda need: need.replicas.most) if at_max else (lambda need: need.replicas.fewest)
     groups: dict[tuple[str, ...], list[Left]] = {}
     for left in trial.left:
         groups.setdefault(tuple(sorted(pool.name for pool in left.pools)), []).append(left)
     for names, lefts in sorted(groups.items()):
         homes = tuple(pool for pool in pools if pool.name in names)
         bound = [need for need in needs if is_bound(need, pools, names)]
-        over = excess(bound, homes, count)
-        yield Shortage(fault_of(lefts, homes, over, bound, count, at_max=at_max), homes)
+        over = excess(bound, homes, most if at_max else fewest)
+        fault = packing(lefts, homes, at_max=at_max) if over is None else exceeded(over, bound, homes, at_max=at_max)
+        yield Shortage(fault, homes)
 
 
 def is_bound(need: Need, pools: Sequence[NodePool], names: Sequence[str]) -> bool:
@@ -152,47 +162,50 @@ def is_bound(need: Need, pools: Sequence[NodePool], names: Sequence[str]) -> boo
     return bool(homes) and all(pool.name in names for pool in homes)
 
 
-def excess(needs: Sequence[Need], pools: Sequence[NodePool], count: Callable[[Need], int]) -> tuple[str, int, int] | None:
-    """A resource of which workloads need more than pools have: its name, the need and what there is. None if none is."""
-    total: dict[str, int] = {}
-    for need in needs:
-        for name, amount in need.amounts.items():
-            total[name] = total.get(name, 0) + amount * count(need)
+class Excess(NamedTuple):
+    """A resource of which more is needed than there is."""
+
+    resource: str
+    needed: int
+    has: int
+
+
+def excess(needs: Sequence[Need], pools: Sequence[NodePool], count: Callable[[Need], int]) -> Excess | None:
+    """A resource of which workloads need more than all nodes of pools have, GPUs first; None if there is none."""
+    total = summed((need.amounts, count(need)) for need in needs)
     for name, amount in sorted(total.items(), key=lambda item: ("/" not in item[0], item[0])):
         has = sum(pool.room.get(name, 0) * pool.most for pool in pools)
         if amount > has and name not in UNLIMITED:
-            return name, amount, has
+            return Excess(name, amount, has)
     return None
 
 
-def fault_of(  # noqa: PLR0913 - all of it goes into one sentence
-    lefts: Sequence[Left],
-    pools: Sequence[NodePool],
-    over: tuple[str, int, int] | None,
-    bound: Sequence[Need],
-    count: Callable[[Need], int],
-    *,
-    at_max: bool,
-) -> Fault:
-    """The finding about workloads that do not all fit onto some pools."""
-    who, level = named(pools), "most" if at_max else "fewest"
-    code = AT_MAX if at_max else PACKING if over is None else EXCEEDED
-    if over is not None:
-        name, amount, has = over
-        message = (
-            f"{who} {shown_units(name, has)} of {name}, and what can only run there needs {shown_units(name, amount)} "
-            f"with its {level} replicas"
-        )
-        ranked = sorted(bound, key=lambda need: (-need.amounts.get(name, 0) * count(need), need.ref))
-        parts = [(n, f"{count(n)} x {shown_units(name, n.amounts[name])}") for n in ranked if n.amounts.get(name)]
-        hint = "add nodes, or lower the largest: "
-        return Fault(code, (), message, help=hint + ", ".join(f"{n.ref.name} ({t})" for n, t in parts[:SHOWN]))
+def exceeded(over: Excess, bound: Sequence[Need], pools: Sequence[NodePool], *, at_max: bool) -> Fault:
+    """The finding that a sum is more than there is, with the workloads that need most of it."""
+    name, count, level = (over.resource, most, "most") if at_max else (over.resource, fewest, "fewest")
+    message = (
+        f"{named(pools)} {shown_units(name, over.has)} of {name}, and what can only run there needs "
+        f"{shown_units(name, over.needed)} with its {level} replicas"
+    )
+    asking = [need for need in bound if need.amounts.get(name) and count(need)]
+    ranked = sorted(asking, key=lambda need: (-need.amounts[name] * count(need), need.ref))
+    largest = (f"{n.ref.name} ({count(n)} x {shown_units(name, n.amounts[name])})" for n in ranked[:SHOWN])
+    return Fault(
+        AT_MAX if at_max else EXCEEDED, (), message, help=f"add nodes, or lower the largest: {', '.join(largest)}"
+    )
+
+
+def packing(lefts: Sequence[Left], pools: Sequence[NodePool], *, at_max: bool) -> Fault:
+    """The finding that a trial found no node for pods, though sums suffice."""
     names = ", ".join(f"{left.replicas} of {left.need.ref.name}" for left in lefts[:SHOWN])
     rest = f" and of {len(lefts) - SHOWN} more" if len(lefts) > SHOWN else ""
-    message = f"{who} enough in all, but in a trial no node is left for {names}{rest}, with their {level} replicas"
+    message = (
+        f"{named(pools)} enough in all, but in a trial no node is left for {names}{rest}, with their "
+        f"{'most' if at_max else 'fewest'} replicas"
+    )
     alone = any(member.is_alone for left in lefts for member in left.need.members)
-    hint = f"pods that want a {HOSTNAME} of their own need as many nodes" if alone else "ask for amounts that divide a node"
-    return Fault(code, (), message, help=f"{hint}, or add nodes")
+    hint = "pods that want a node of their own need as many nodes" if alone else "ask for amounts that divide a node"
+    return Fault(AT_MAX if at_max else PACKING, (), message, help=f"{hint}, or add nodes")
 
 
 def named(pools: Sequence[NodePool]) -> str:

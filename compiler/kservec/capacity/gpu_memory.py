@@ -52,7 +52,7 @@ class Split(NamedTuple):
     data: int = 1
 
     def __str__(self) -> str:
-        return f"tensor {self.tensor} x pipeline {self.pipeline}" if self.pipeline > 1 else f"tensor {self.tensor}"
+        return f"(tensor {self.tensor} x pipeline {self.pipeline})" if self.pipeline > 1 else f"tensor {self.tensor}"
 
 
 @record
@@ -170,7 +170,7 @@ def checkpoint_of(facts: ModelFacts, serving: Serving) -> tuple[Fraction | None,
 def shared(whole: Fraction, facts: ModelFacts, split: Split) -> tuple[Fraction | None, str]:
     """The share of one GPU in the weights: of experts all copies of the model hold a part, of the others each all."""
     ranks = split.tensor * split.pipeline
-    by = f" / ({split})" if ranks > 1 else ""
+    by = f" / {split}" if ranks > 1 else ""
     if split.data == 1 or not facts.has_experts:
         return whole / ranks, by
     if facts.expert_parameters is None or facts.parameters is None:

@@ -32,9 +32,9 @@ INVALID = Code(
     "policy/model-facts-invalid",
     Severity.ERROR,
     "facts about a model that cannot be read",
-    "The annotation kservec.dev/model-facts is a JSON object with fields of the model's config.json (num_hidden_layers, "
-    "num_key_value_heads, head_dim, hidden_size, vocab_size, torch_dtype, kv_lora_rank...), and `parameters`, "
-    "`weight_bytes` and `expert_parameters`, which are whole numbers.",
+    "The annotation kservec.dev/model-facts is a JSON object with fields of the model's config.json "
+    "(num_hidden_layers, num_key_value_heads, head_dim, hidden_size, vocab_size, torch_dtype, kv_lora_rank...), and "
+    "`parameters`, `weight_bytes` and `expert_parameters`, which are whole numbers.",
 )
 
 
@@ -64,7 +64,9 @@ def fault_of(served: Sequence[Served]) -> Fault:
         what = f"one sequence of {made.length:,} tokens takes {made.sequence}, and the weights of {name} {made.weights}"
         path = server.place(*LENGTH)
         hint = f"a GPU has room for {made.tokens.value:,} tokens: lower --max-model-len, or spread the model"
-    message = f"{server.container.name} cannot hold its model: {what}; of a GPU of pool {best.pool} it may use {made.usable}"
+    message = (
+        f"{server.container.name} cannot hold its model: {what}; of a GPU of pool {best.pool} it may use {made.usable}"
+    )
     return Fault(GPU_MEMORY, path, message, help=hint)
 
 
@@ -79,4 +81,3 @@ def facts_in(annotations: Mapping[str, Json]) -> tuple[Json, tuple[str, ...]]:
         return None, ("is no JSON",)
     wrong = tuple(misfits(facts))
     return (None if wrong else facts), wrong
-

@@ -9,8 +9,9 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kservec.core.nodes import CPU, MILLI, PODS
+from kservec.core.nodes import CPU, MEMORY, MILLI, PODS, units_of
 from kservec.core.paths import lookup
+from kservec.core.quantity import misfit
 from kservec.policy.demands import REQUESTS, Demand, amounts_of, whole
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ KNATIVE_MAX: Final = "autoscaling.knative.dev/max-scale"
 ROLLING: Final[Path] = ("spec", "strategy", "rollingUpdate", "maxSurge")
 GROUPS_ROLLING: Final[Path] = ("spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxSurge")
 APART: Final[Path] = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+QUEUE_PROXY: Final = {CPU: "queue-sidecar-cpu-request", MEMORY: "queue-sidecar-memory-request"}
+QUEUE_PROXY_CPU: Final = 25
+"""Thousandths of a CPU where Knative's config map does not say."""
 DEFAULT_SURGE: Final = "25%"
 """Kubernetes: pkg/apis/apps/v1/defaults.go, SetDefaults_Deployment"""
 
@@ -34,18 +38,19 @@ DEFAULT_SURGE: Final = "25%"
 class Standing(NamedTuple):
     """What a workload says about its pods beside what they need: their templates, what a rollout adds, its bounds.
 
-    `surge` is a number of replicas, or a share of them as `25%`; `all`: a rollout starts as many as there are.
+    `surge` is a number of replicas, or a share of them as `25%`. `added` is what each pod gets beside what it states.
     """
 
     pods: tuple[Pod, ...]
     surge: str
+    added: Mapping[str, int]
     is_unbounded: bool = False
 
 
 class Member(NamedTuple):
     """Pods of one template in a replica: how many, the spec, where that is in the object, and what each needs."""
 
-    count: int
+    pods: int
     spec: Json
     path: Path
     amounts: Mapping[str, int]
@@ -70,12 +75,12 @@ class Need(NamedTuple):
     @property
     def size(self) -> int:
         """The pods of a replica."""
-        return sum(member.count for member in self.members)
+        return sum(member.pods for member in self.members)
 
     @property
     def amounts(self) -> dict[str, int]:
         """What a replica needs."""
-        return summed((member.amounts, member.count) for member in self.members)
+        return summed((member.amounts, member.pods) for member in self.members)
 
 
 def summed(several: Iterable[tuple[Mapping[str, int], int]]) -> dict[str, int]:
@@ -98,10 +103,12 @@ def standing_of(scene: Scene) -> Standing | None:
     elif ref.kind == "LeaderWorkerSet":
         surge = str(lookup(body, GROUPS_ROLLING) or 0)
     else:
-        # A new revision of Knative's starts beside the old one, with as many pods as it has at least.
+        # A new revision of Knative's starts beside the old one.
         surge = "100%" if ref.kind == "Service" else "0"
+    if ref.kind != "Service":
+        return Standing(scene.pods, surge, {})
     notes = lookup(body, ("spec", "template", "metadata", "annotations")) or {}
-    return Standing(scene.pods, surge, ref.kind == "Service" and not whole(notes.get(KNATIVE_MAX), 0))
+    return Standing(scene.pods, surge, scene.site.queue_proxy, not whole(notes.get(KNATIVE_MAX), 0))
 
 
 def need_of(owner: ObjectRef, demand: Demand, standing: Standing, defaults: Defaults) -> Need:
@@ -116,10 +123,10 @@ def need_of(owner: ObjectRef, demand: Demand, standing: Standing, defaults: Defa
     templates = (standing.pods[0], standing.pods[-1])
     members = tuple(
         Member(
-            count=need.pods,
+            pods=need.pods,
             spec=pod.spec,
             path=pod.spec_path,
-            amounts=in_units(amounts_of(need, defaults)),
+            amounts=summed([(in_units(amounts_of(need, defaults)), 1), (standing.added, 1)]),
             is_alone=is_alone(pod),
         )
         for need, pod in zip(demand.pods, templates, strict=False)
@@ -137,6 +144,17 @@ def need_of(owner: ObjectRef, demand: Demand, standing: Standing, defaults: Defa
     )
 
 
+def queue_proxy(config: Mapping[str, str]) -> dict[str, int]:
+    """What Knative's own container in each pod asks for, by its config map; other settings of it are left out.
+
+    Knative: pkg/deployment/config.go; pkg/reconciler/revision/resources/queue.go
+    """
+    given = {name: config.get(key) for name, key in QUEUE_PROXY.items()}
+    return {name: units_of(name, amount) for name, amount in given.items() if amount and not misfit(amount)} or {
+        CPU: QUEUE_PROXY_CPU
+    }
+
+
 def in_units(amounts: Mapping[str, Fraction]) -> dict[str, int]:
     """What a pod asks for, in whole units, rounded up as the scheduler does."""
     asked = {name.removeprefix(f"{REQUESTS}."): a for name, a in amounts.items() if name.startswith(f"{REQUESTS}.")}
@@ -144,7 +162,10 @@ def in_units(amounts: Mapping[str, Fraction]) -> dict[str, int]:
 
 
 def surge_of(surge: str, replicas: int) -> int:
-    """How many replicas a rollout adds; shares are rounded up. Kubernetes: pkg/controller/deployment/util"""
+    """How many replicas a rollout adds; shares are rounded up.
+
+    Kubernetes: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts
+    """
     if surge.endswith("%"):
         return ceil(Fraction(whole(surge[:-1], 0) * replicas, 100))
     return whole(surge, 0) if replicas else 0

@@ -69,7 +69,9 @@ def shortages(member: Member, pool: NodePool) -> Iterator[Obstacle]:
                 unit = {CPU: "CPUs", MEMORY: "of memory"}.get(name, f"of {name}")
                 yield Obstacle(f"a node has {shown_units(name, has)} {unit}, and {needs}", ("containers",))
             else:
-                yield Obstacle(f"has no {name}, and {needs}", ("containers",))
+                others = ", ".join(f"{device.number} of {device.resource}" for device in pool.devices)
+                instead = f" (a node has {others})" if others and "/" in name else ""
+                yield Obstacle(f"has no {name}{instead}, and {needs}", ("containers",))
 
 
 def group_shortage(need: Need, pool: NodePool) -> str:
@@ -81,16 +83,16 @@ def group_shortage(need: Need, pool: NodePool) -> str:
         has = pool.room.get(name, 0) * pool.most
         if amount > has and name not in UNLIMITED:
             return (
-                f"a group of {need.size} pods needs {shown_units(name, amount)} of {name}, and its "
-                f"{pool.most} nodes have {shown_units(name, has)}"
+                f"a group of {need.size} pods needs {shown_units(name, amount)} of {name}, and all nodes together "
+                f"have {shown_units(name, has)}"
             )
     return ""
 
 
 def labels_of(pool: NodePool) -> Mapping[str, str]:
     """The labels of the nodes: those that the pool states, and the kind of its whole GPUs."""
-    kinds = {PRODUCT: device.kind for device in pool.devices if device.kind and not device.resource.count("mig-")}
-    return {**kinds, **pool.labels}
+    kind = next((device.kind for device in pool.devices if device.kind and not device.is_partition), "")
+    return {**({PRODUCT: kind} if kind else {}), **pool.labels}
 
 
 def may_have(labels: Mapping[str, str], key: str, values: Sequence[str]) -> bool:
@@ -132,15 +134,19 @@ def compares(label: str | None, values: Sequence[str], *, more: bool) -> bool:
 
 
 def is_tolerated(taint: Taint, tolerations: Sequence[Json]) -> bool:
-    """Whether pods tolerate a taint. Kubernetes: staging/src/k8s.io/api/core/v1/toleration.go, ToleratesTaint"""
+    """Whether pods tolerate a taint.
+
+    Kubernetes: staging/src/k8s.io/api/core/v1/toleration.go, ToleratesTaint
+    """
     return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
 def tolerates(toleration: Json, taint: Taint) -> bool:
     """Whether a toleration is about a taint; one without a key is about all."""
-    effect, key, exists = toleration.get("effect"), toleration.get("key"), toleration.get("operator") == "Exists"
+    effect, key = toleration.get("effect"), toleration.get("key")
+    exists = bool(toleration.get("operator") == "Exists")
     if effect not in (None, "", taint.effect):
         return False
     if key in (None, ""):
         return exists
-    return key == taint.key and (exists or (toleration.get("value") or "") == taint.value)
+    return bool(key == taint.key and (exists or (toleration.get("value") or "") == taint.value))

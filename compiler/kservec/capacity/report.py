@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.capacity.findings import is_pinned
-from kservec.capacity.needs import Member, summed
+from kservec.capacity.findings import fewest, is_pinned, most
+from kservec.capacity.needs import Member
 from kservec.capacity.placing import obstacle
 from kservec.capacity.served_models import served_models
-from kservec.capacity.trial import tried
+from kservec.capacity.trial import homes_of, tried
 from kservec.core.nodes import CPU, MEMORY, PODS
 from kservec.policy.demands import demand_of
 from kservec.policy.servers import servers_of
@@ -50,6 +50,13 @@ class Room(NamedTuple):
     rows: tuple[Row, ...]
 
 
+class Workload(NamedTuple):
+    """What a workload needs: each replica, with the fewest and the most, and the pools that may take one."""
+
+    need: Need
+    pools: tuple[str, ...]
+
+
 class Model(NamedTuple):
     """A model that a container serves: on the GPUs of one pool, or of an unknown one."""
 
@@ -60,12 +67,11 @@ class Model(NamedTuple):
 class Report(NamedTuple):
     """Everything that is said about the capacity of a cluster.
 
-    `totals` are what all workloads need together, wherever they run. `findings` are what does not fit, `remarks` what
-    was not looked at, or could not be counted.
+    `findings` are what does not fit, `remarks` what was not looked at, or could not be counted.
     """
 
     rooms: tuple[Room, ...]
-    totals: tuple[Row, ...]
+    workloads: tuple[Workload, ...]
     findings: tuple[Diagnostic, ...]
     models: tuple[Model, ...]
     remarks: tuple[str, ...]
@@ -88,12 +94,12 @@ def report_of(
         findings: what does not fit.
     """
     trials = (
-        tried(needs, pools, lambda need: need.replicas.fewest),
-        tried(needs, pools, lambda need: need.replicas.most),
+        tried(needs, pools, fewest),
+        tried(needs, pools, most),
     )
     return Report(
         rooms=tuple(room_of(pool, trials) for pool in pools),
-        totals=tuple(totals_of(needs)),
+        workloads=tuple(Workload(need, pools_for(need, pools)) for need in sorted(needs, key=lambda need: need.ref)),
         findings=tuple(findings),
         models=tuple(models_in(scenes, pools)),
         remarks=tuple(remarks_on(scenes, needs, trials)),
@@ -117,13 +123,11 @@ def rank(resource: str) -> tuple[int, str]:
     return order.get(resource, 2), resource
 
 
-def totals_of(needs: Sequence[Need]) -> Iterator[Row]:
-    """What all workloads that do not run on every node need together."""
-    counted = [need for need in needs if not need.is_everywhere]
-    low = summed((need.amounts, need.replicas.fewest) for need in counted)
-    high = summed((need.amounts, need.replicas.most) for need in counted)
-    for name in sorted(high, key=rank):
-        yield Row(name, 0, low.get(name, 0), high[name])
+def pools_for(need: Need, pools: Sequence[NodePool]) -> tuple[str, ...]:
+    """The pools that may take a replica of a workload; of what runs on every node those whose nodes have one."""
+    if need.is_everywhere:
+        return tuple(pool.name for pool in pools if not any(obstacle(member, pool) for member in need.members))
+    return tuple(pool.name for pool in homes_of(need, pools))
 
 
 def models_in(scenes: Sequence[Scene], pools: tuple[NodePool, ...]) -> Iterator[Model]:
@@ -152,6 +156,6 @@ def remarks_on(scenes: Sequence[Scene], needs: Sequence[Need], trials: tuple[Tri
             yield f"{need.ref}: nothing bounds its replicas; counted with {need.replicas.most}"
     for scene in scenes:
         if is_pinned(scene) and demand_of(scene.ref, scene.body) is not None:
-            yield f"{scene.ref}: its pods name their node, or get devices by claims; only their CPU and memory is counted"
+            yield f"{scene.ref}: its pods name their node or claim devices; only their CPU and memory is counted"
     if any(left for trial in trials for left in trial.left):
-        yield "at min and at max show the pods that a trial (first fit decreasing) found a node for, not those left over"
+        yield "at min and at max count the pods that a trial (first fit decreasing) found a node for, not those left"

@@ -5,27 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.capacity.gpu_memory import UNKNOWN
-from kservec.capacity.report import NODES
-from kservec.core.nodes import shown_units
+from kservec.core.nodes import CPU, MEMORY, MILLI, shown_units
 from kservec.report.words import NAMES, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kservec.capacity.gpu_memory import Figure
-    from kservec.capacity.report import Model, Report, Room, Row
+    from kservec.capacity.report import Model, Report, Room, Row, Workload
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.tree import Json
 
 HEADER = ("pool", "nodes", "resource", "has", "at min", "at max", "head room")
+WORKLOAD_HEADER = ("workload", "replicas", "may run on", "pods of one", "cpu of one", "memory of one", "gpus of one")
 LEFT_COLUMNS = 3
 """The columns that hold names; numbers stand on the right."""
 NO_POOLS = "no node pools are stated: write them under nodePools of a Cluster document\n"
 
 
-def capacity_text(report: Report) -> str:
-    """The report for people: the pools, what does not fit, the models, and what was not counted."""
-    parts = [table([HEADER, *pool_rows(report.rooms)]) if report.rooms else NO_POOLS + totals_text(report.totals)]
+def capacity_text(report: Report, *, workloads: bool = False) -> str:
+    """The report for people: the pools, the workloads if asked for, what does not fit, models, what was not counted."""
+    parts = [table([HEADER, *pool_rows(report.rooms)]) if report.rooms else NO_POOLS]
+    if workloads and report.workloads:
+        parts.append(table([WORKLOAD_HEADER, *workload_rows(report.workloads)]))
     if report.findings:
         parts.append("does not fit\n" + "".join(map(finding_text, report.findings)))
     elif report.rooms:
@@ -68,13 +70,15 @@ def numbers(row: Row) -> tuple[str, ...]:
     return tuple(shown_units(row.resource, units) for units in (row.has, row.at_min, row.at_max))
 
 
-def totals_text(totals: Iterable[Row]) -> str:
-    """What is needed in all, where no pools are stated."""
-    return "".join(
-        f"needed of {row.resource}: {shown_units(row.resource, row.at_min)} at min, "
-        f"{shown_units(row.resource, row.at_max)} at max\n"
-        for row in totals
-    )
+def workload_rows(workloads: Iterable[Workload]) -> Iterator[tuple[str, ...]]:
+    """The rows of workloads: what a replica of each needs, and where it may run."""
+    for need, pools in workloads:
+        fewest, most = need.replicas
+        replicas = "every node" if need.is_everywhere else str(most) if fewest == most else f"{fewest}..{most}"
+        amounts = need.amounts
+        devices = ", ".join(f"{amount} {name}" for name, amount in sorted(amounts.items()) if "/" in name)
+        cpu, memory = (shown_units(name, amounts.get(name, 0)) for name in (CPU, MEMORY))
+        yield str(need.ref), replicas, ", ".join(pools) or "-", str(need.size), cpu, memory, devices or "-"
 
 
 def finding_text(finding: Diagnostic) -> str:
@@ -122,7 +126,7 @@ def asked(sequences: int | None) -> str:
     return f" (--max-num-seqs {sequences:,})" if sequences else ""
 
 
-def verdict(fits: bool | None) -> str:  # noqa: FBT001 - three states, each with a word
+def verdict(fits: bool | None) -> str:
     """Whether a model fits."""
     return UNKNOWN if fits is None else "yes, as far as this tells" if fits else "no"
 
@@ -134,7 +138,7 @@ def capacity_json(report: Report) -> Json:
         "kind": "Capacity",
         "fits": report.fits,
         "pools": [pool_json(room) for room in report.rooms],
-        "needed": [amounts_json(row) for row in report.totals],
+        "workloads": [workload_json(workload) for workload in report.workloads],
         "findings": [finding_json(finding) for finding in report.findings],
         "models": [model_json(model) for model in report.models],
         "remarks": list(report.remarks),
@@ -144,20 +148,33 @@ def capacity_json(report: Report) -> Json:
 def pool_json(room: Room) -> Json:
     """A pool and its resources."""
     pool = room.pool
-    resources = [
-        {**amounts_json(row), "has": plain(row, row.has), "headRoom": plain(row, row.head_room)} for row in room.rows
-    ]
+    resources = [row_json(row) for row in room.rows]
     return {"name": pool.name, "nodes": {"min": pool.fewest, "max": pool.most}, "resources": resources}
 
 
-def amounts_json(row: Row) -> Json:
-    """A resource and what is used of it."""
-    return {"resource": row.resource, "atMin": plain(row, row.at_min), "atMax": plain(row, row.at_max)}
+def row_json(row: Row) -> Json:
+    """A resource, what there is of it, and what is used."""
+    amounts = {"has": row.has, "atMin": row.at_min, "atMax": row.at_max, "headRoom": row.head_room}
+    return {"resource": row.resource, **{key: plain(row.resource, units) for key, units in amounts.items()}}
 
 
-def plain(row: Row, units: int) -> int | float:
+def workload_json(workload: Workload) -> Json:
+    """What a workload needs."""
+    need, pools = workload
+    return {
+        "object": need.ref._asdict(),
+        "owner": need.owner._asdict(),
+        "replicas": {"min": need.replicas.fewest, "max": None if need.is_unbounded else need.replicas.most},
+        "everyNode": need.is_everywhere,
+        "podsOfReplica": need.size,
+        "needsOfReplica": {name: plain(name, units) for name, units in sorted(need.amounts.items())},
+        "pools": list(pools),
+    }
+
+
+def plain(resource: str, units: int) -> int | float:
     """An amount in the unit of its resource."""
-    return units / 1000 if row.resource == "cpu" else units
+    return units / MILLI if resource == CPU else units
 
 
 def finding_json(finding: Diagnostic) -> Json:

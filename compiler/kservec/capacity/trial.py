@@ -38,13 +38,19 @@ class Trial(NamedTuple):
 
 
 class Node:
-    """A node as it fills up. `holds` are the templates whose pods want no other of their kind beside them."""
+    """A node as it fills up. `holds` are the templates whose pods want no other of their kind beside them.
 
-    __slots__ = ("free", "holds")
+    `pods` are those that are placed on it, without what every node has.
+    """
 
-    def __init__(self, room: Mapping[str, int]) -> None:
+    __slots__ = ("free", "holds", "pods")
+
+    def __init__(self, room: Mapping[str, int], everywhere: Sequence[Member]) -> None:
         self.free = dict(room)
+        self.pods = -len(everywhere)
         self.holds: set[int] = set()
+        for member in everywhere:
+            self.put(member)
 
     def takes(self, member: Member) -> bool:
         """Whether there is room for one more pod."""
@@ -56,6 +62,7 @@ class Node:
         """Place a pod, or with -1 take it away again."""
         for name, amount in member.amounts.items():
             self.free[name] = self.free.get(name, 0) - amount * times
+        self.pods += times
         if member.is_alone:
             (self.holds.add if times > 0 else self.holds.discard)(id(member))
 
@@ -72,12 +79,13 @@ class Filling:
     def place(self, members: Sequence[Member]) -> bool:
         """Place the pods of a replica, all or none."""
         done: list[tuple[Node, Member]] = []
-        for member in (member for member in members for _ in range(member.count)):
+        for member in (each for each in members for _ in range(each.pods)):
             node = self.node_for(member)
             if node is None:
                 for placed, gone in reversed(done):
                     placed.put(gone, -1)
-                self.passed.clear()
+                if done:
+                    self.passed.clear()
                 return False
             node.put(member)
             done.append((node, member))
@@ -90,19 +98,12 @@ class Filling:
         """
         for i in range(self.passed.get(id(member), 0), self.pool.most):
             if i == len(self.nodes):
-                self.open()
+                self.nodes.append(Node(self.pool.room, self.everywhere))
             if self.nodes[i].takes(member):
                 self.passed[id(member)] = i
                 return self.nodes[i]
         self.passed[id(member)] = self.pool.most
         return None
-
-    def open(self) -> None:
-        """Look at one more node, on which there is what every node has."""
-        node = Node(self.pool.room)
-        for member in self.everywhere:
-            node.put(member)
-        self.nodes.append(node)
 
     @property
     def used(self) -> dict[str, int]:
@@ -136,7 +137,7 @@ def tried(needs: Sequence[Need], pools: Sequence[NodePool], count: Callable[[Nee
             left.append(Left(need, replicas - placed, homes))
     return Trial(
         used={name: filling.used for name, filling in fillings.items()},
-        nodes={name: len(filling.nodes) for name, filling in fillings.items()},
+        nodes={name: sum(node.pods > 0 for node in filling.nodes) for name, filling in fillings.items()},
         left=tuple(left),
     )
 

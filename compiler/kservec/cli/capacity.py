@@ -49,7 +49,8 @@ class Built(NamedTuple):
 @click.option("--format", "layout", type=click.Choice((TEXT, JSON)), default=TEXT, show_default=True,
               help="How it is shown.")  # fmt: skip
 @click.option("--surge", is_flag=True, help="Count what rollouts add, as if all workloads were rolled out at once.")
-def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool) -> int:
+@click.option("--workloads", is_flag=True, help="List what each workload needs, and where it may run.")
+def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool, workloads: bool) -> int:
     """Say whether workloads fit onto the node pools of the Cluster document, and models into the memory of GPUs.
 
     PATHS are an environment, or files as for build. Shown are what each pool has and what is used of it with the fewest
@@ -68,7 +69,10 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
         Findings(layout=TEXT, notes=False).show(errors, built.texts)
         return FAILED
     report = survey(built.judge, built.objects, built.documents, surges=surge)
-    write(capacity_text(report) if layout == TEXT else json.dumps(capacity_json(report), indent=2) + "\n")
+    if layout == TEXT:
+        write(capacity_text(report, workloads=workloads))
+    else:
+        write(json.dumps(capacity_json(report), indent=2) + "\n")
     return 0 if report.fits else DIFFERENT
 
 

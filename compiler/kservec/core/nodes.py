@@ -42,9 +42,10 @@ class Device(NamedTuple):
     """
 
     resource: str
-    count: int
+    number: int
     memory: int | None = None
     kind: str = ""
+    is_partition: bool = False
 
 
 @record
@@ -69,6 +70,11 @@ class NodePool:
     def nodes(self) -> str:
         """How many nodes there are, in words."""
         return str(self.most) if self.fewest == self.most else f"{self.fewest}..{self.most}"
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Where it is."""
+        return () if self.span is None else (self.span,)
 
     def device(self, resource: str) -> Device | None:
         """The GPU that a resource stands for; None if the pool has none of it."""

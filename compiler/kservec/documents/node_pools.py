@@ -125,7 +125,7 @@ def room_of(model: spec.NodePool) -> dict[str, int]:
     room = {name: units_of(name, amount, up=False) for name, amount in given.items()}
     for name, amount in model.system_pods.items():
         room[name] = room.get(name, 0) - units_of(name, amount)
-    return room | {device.resource: device.count for device in devices_of(model)}
+    return room | {device.resource: device.number for device in devices_of(model)}
 
 
 def devices_of(model: spec.NodePool) -> Iterator[Device]:
@@ -133,7 +133,7 @@ def devices_of(model: spec.NodePool) -> Iterator[Device]:
     if model.gpus is not None:
         yield Device(model.gpus.resource, model.gpus.count, memory_of(model.gpus), model.gpus.kind)
     for profile in model.mig_profiles:
-        yield Device(resource_of(profile), profile.count, memory_of(profile), profile.profile)
+        yield Device(resource_of(profile), profile.count, memory_of(profile), profile.profile, is_partition=True)
 
 
 def resource_of(part: spec.Gpus | spec.MigProfile) -> str:

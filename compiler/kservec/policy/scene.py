@@ -68,7 +68,7 @@ class Site:
     `enforced` are the levels of the Pod Security Standards that namespaces enforce by their labels, `expects_levels`:
     the project expects some of its pods. `gpus` are the names of resources that are GPUs, `bounded` the namespaces with
     quotas. `lock` is what the project has pinned, None without a lock file; `node_pools` are the nodes, none where
-    nobody says which there are.
+    nobody says which there are, and `queue_proxy` is what Knative adds to each of its pods.
     """
 
     policy: Policy
@@ -80,6 +80,7 @@ class Site:
     bounded: frozenset[str] = frozenset()
     lock: Lock | None = None
     node_pools: tuple[NodePool, ...] = ()
+    queue_proxy: Mapping[str, int] = fresh(factory=dict)
 
 
 @entity

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kservec.capacity.memory_findings import INVALID, facts_in
+from kservec.capacity.needs import queue_proxy
 from kservec.core.diagnostics import Diagnostic
 from kservec.core.paths import lookup
 from kservec.core.pods.gpu_types import gpu_types
@@ -60,6 +61,7 @@ class Judge:
             bounded=frozenset(self.bounds),
             lock=env.additions.lock if env.additions is not None else None,
             node_pools=cluster.node_pools,
+            queue_proxy=queue_proxy(platform.knative.get("config-deployment", {})),
         )
 
     def bench(self, unit: Unit) -> Bench:

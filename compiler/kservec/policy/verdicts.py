@@ -189,7 +189,7 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
 
 
 def needs_of(judge: Judge, heard: Sequence[tuple[Rendered, Judged]], *, surges: bool = False) -> list[Need]:
-    """The workloads as a scheduler sees them, with the replicas that their autoscalers set, and with those of rollouts."""
+    """The workloads as a scheduler sees them, with the replicas that autoscalers set, or with those of rollouts too."""
     known = {j.demand.ref: (r, j.standing) for r, j in heard if j.demand is not None}
     demands = scaled((j.demand for _, j in heard if j.demand), (j.scaling for _, j in heard if j.scaling))
     needs: list[Need] = []
