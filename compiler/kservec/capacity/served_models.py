@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from kservec.core.nodes import NodePool
     from kservec.core.registry import Plugs
+    from kservec.core.tree import Json
     from kservec.policy.scene import Scene, Site
     from kservec.policy.servers import Server
 
@@ -83,9 +84,7 @@ def model_of(server: Server, plugs: Plugs) -> str:
     """The name of the model's repository on a hub; empty where it has none."""
     uri = next((uri for _, uri in uris_in(server.pod, plugs)), "")
     if uri:
-        scheme = plugs.scheme(uri)
-        place = scheme.revision_of(uri)[0] if scheme is not None else uri
-        return place.partition(SEPARATOR)[2]
+        return without_revision(uri, plugs).partition(SEPARATOR)[2]
     found = _find_served(server.text)
     named = [*([found[1]] if found else []), *server.values(*MODELS)]
     name = named[-1].strip("\"'") if named else ""
@@ -96,9 +95,23 @@ def facts_for(scene: Scene, server: Server, model: str) -> ModelFacts | None:
     """What is known of the model of a server; None if nothing is."""
     if scene.model_facts is not None:
         return facts_of(scene.model_facts, f"the annotation of {scene.owner.name}")
-    locked = scene.site.lock.facts if scene.site.lock is not None else {}
-    uri = next((uri for _, uri in uris_in(server.pod, scene.site.plugs) if uri in locked), None)
-    return facts_of(locked[uri], "the lock file") if uri is not None else known_model(model)
+    locked = locked_facts(scene, server) if scene.site.lock is not None and scene.site.lock.facts else None
+    return facts_of(locked, "the lock file") if locked is not None else known_model(model)
+
+
+def locked_facts(scene: Scene, server: Server) -> Json:
+    """The facts in the lock file; it names a model as the spec does, and builds write the commit into the URI."""
+    plugs, lock = scene.site.plugs, scene.site.lock
+    assert lock is not None
+    named = {without_revision(uri, plugs): facts for uri, facts in lock.facts.items()}
+    places = (without_revision(uri, plugs) for _, uri in uris_in(server.pod, plugs))
+    return next((named[place] for place in places if place in named), None)
+
+
+def without_revision(uri: str, plugs: Plugs) -> str:
+    """A URI without its revision."""
+    scheme = plugs.scheme(uri)
+    return scheme.revision_of(uri)[0] if scheme is not None else uri
 
 
 def serving_of(server: Server, gpu_memory: int | None) -> Serving:

@@ -1,0 +1,104 @@
+"""kservec capacity: its tables, its exit status, and that the documentation shows what it prints."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.running import ROOT, SERVICE, WRONG, kservec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FITS, LACKS = ROOT / "golden" / "project-capacity" / "input", ROOT / "golden" / "err-project-capacity" / "input"
+PAGE = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
+POOL = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Cluster
+nodePools:
+  - {name: general, count: NUMBER, allocatable: {cpu: "4", memory: 16Gi}}
+"""
+
+
+@pytest.mark.parametrize(("project", "status"), [(FITS, 0), (LACKS, 3)])
+def test_the_documentation_shows_what_the_command_prints(project: Path, status: int) -> None:
+    """An environment that fits, and one that does not for three reasons; the exit status tells them apart."""
+    ran = kservec(project, "capacity", "default")
+    assert (ran.status, ran.err) == (status, "")
+    assert f"```\n{ran.out}```\n" in PAGE
+
+
+def test_programs_get_numbers() -> None:
+    """CPUs, bytes and pieces; a figure that is unknown is null, with its reason."""
+    answer = json.loads(kservec(FITS, "capacity", "default", "--format", "json").out)
+    general = {row["resource"]: row for row in answer["pools"][0]["resources"]}
+    assert general["cpu"] == {"resource": "cpu", "has": 43.5, "atMin": 4.0, "atMax": 16.0, "headRoom": 27.5}
+    chat = next(w for w in answer["workloads"] if w["object"]["name"] == "chat-predictor")
+    assert (chat["replicas"], chat["pools"]) == ({"min": 1, "max": 4}, ["h100"])
+    assert chat["needsOfReplica"]["memory"] == 200 << 30
+    model = next(m for m in answer["models"] if m["model"])
+    assert model["figures"]["weights"]["value"] == 70553706496 * 2 // 4
+    assert (answer["fits"], model["fits"]) == (True, True)
+
+
+def test_findings_name_their_place() -> None:
+    """Programs get the code, how bad it is, and the line that leads to it."""
+    found = json.loads(kservec(LACKS, "capacity", "default", "--format", "json").out)["findings"]
+    assert [(f["code"], f["severity"], f["span"]["file"], f["span"]["line"]) for f in found] == [
+        ("policy/capacity-exceeded", "error", "platform/cluster.yaml", 7),
+        ("policy/no-node-fits", "error", "services/services.yaml", 14),
+        ("policy/no-node-fits", "error", "services/services.yaml", 24),
+        ("policy/gpu-memory", "warning", "services/services.yaml", 59),
+    ]
+
+
+def test_rollouts_of_all_workloads_at_once() -> None:
+    """Each Deployment has a quarter more pods then, rounded up."""
+    answer = json.loads(kservec(FITS, "capacity", "default", "--surge", "--format", "json").out)
+    general = {row["resource"]: row for row in answer["pools"][0]["resources"]}
+    assert (general["cpu"]["atMin"], general["cpu"]["atMax"]) == (6.0, 20.0)
+
+
+def test_workloads_are_listed_if_asked_for() -> None:
+    """What a replica needs, and where it may run."""
+    out = kservec(FITS, "capacity", "default", "--workloads").out
+    row = next(line for line in out.splitlines() if line.startswith("Deployment ml/chat-predictor  "))
+    assert row.split() == ["Deployment", "ml/chat-predictor", "1..4", "h100", "1", "16", "200Gi", "4", "nvidia.com/gpu"]
+
+
+@pytest.mark.parametrize(("number", "status", "says"), [("1", 0, "everything fits"), ("0", 3, "general: has no nodes")])
+def test_files_and_a_platform(tmp_path: Path, number: str, status: int, says: str) -> None:
+    """Without a project the pools are those of --platform, and lint says the same."""
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    (tmp_path / "cluster.yaml").write_text(POOL.replace("NUMBER", number))
+    ran = kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml")
+    assert ran.status == status
+    assert says in ran.out
+    linted = kservec(tmp_path, "lint", "service.yaml", "--platform", "cluster.yaml")
+    assert linted.status == (1 if status else 0)
+    assert ("policy/no-node-fits" in linted.err) is bool(status)
+
+
+def test_without_pools_it_says_how_to_state_them(tmp_path: Path) -> None:
+    """Models are estimated all the same."""
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    ran = kservec(tmp_path, "capacity", "service.yaml")
+    assert ran.status == 0
+    assert ran.out.startswith("no node pools are stated: write them under nodePools of a Cluster document\n")
+
+
+def test_errors_in_the_input_are_another_status(tmp_path: Path) -> None:
+    """There is no table then."""
+    (tmp_path / "service.yaml").write_text(WRONG)
+    ran = kservec(tmp_path, "capacity", "service.yaml")
+    assert (ran.status, ran.out) == (1, "")
+    assert "error[" in ran.err
+
+
+def test_a_finding_can_be_excused_with_a_reason(tmp_path: Path) -> None:
+    """By an annotation of the service, as any finding about an object."""
+    waiver = 'annotations:\n    kservec.dev/waive.no-node-fits: "nodes come next week"'
+    (tmp_path / "service.yaml").write_text(SERVICE.replace("annotations:", waiver))
+    (tmp_path / "cluster.yaml").write_text(POOL.replace("NUMBER", "0"))
+    assert kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml").status == 0
