@@ -96,6 +96,7 @@ def test_a_figure_shows_its_formula() -> None:
         ((), {"is_told_length": True}, "sequence", "the length of the context is unknown"),
         ((), {"quantization": "gptq"}, "weights", "how many bits gptq takes is unknown"),
         ((), {"cache_dtype": "fp8_ds_mla"}, "token", "the size of data type fp8_ds_mla is unknown"),
+        (("parameters",), {"quantization": "awq"}, "weights", "the number of parameters is unknown"),
         (("vocab_size",), {"quantization": "awq"}, "weights", "how many parameters the embeddings have is unknown"),
     ],
 )
@@ -193,6 +194,8 @@ def test_a_model_that_reads_more_than_text_has_its_facts_deeper() -> None:
         ({"parameters": True}, ["has parameters: True, which is no whole number above 0"]),
         ({"text_config": {"vocab_size": 1.5}}, ["has vocab_size: 1.5, which is no whole number above 0"]),
         ({"quantization_config": "fp8"}, ["has quantization_config, which is no JSON object"]),
+        ({"parameters": 5, "expert_parameters": 6}, ["has more expert_parameters than parameters"]),
+        ({"expert_parameters": 6}, []),
         ({**CONFIG, "anything": "else"}, []),
     ],
 )

@@ -163,6 +163,8 @@ def checkpoint_of(facts: ModelFacts, serving: Serving) -> tuple[Fraction | None,
     if facts.embeddings is None:
         return None, "how many parameters the embeddings have is unknown, and they are not quantised"
     quantised = facts.parameters - facts.embeddings
+    if quantised < 0:
+        return None, "the embeddings have more parameters than the model"
     text = f"({quantised:,} x {float(bits):g} bit ({method}) + embeddings {facts.embeddings:,} x {size} B)"
     return quantised * bits / 8 + facts.embeddings * size, text
 

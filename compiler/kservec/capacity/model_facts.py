@@ -98,10 +98,17 @@ def misfits(config: Json) -> Iterator[str]:
         yield "is no JSON object"
         return
     flat = {**config, **(config["text_config"] if isinstance(config.get("text_config"), dict) else {})}
-    for field in NUMBERS:
-        value = flat.get(field)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            yield f"has {field}: {value!r}, which is no whole number above 0"
+    given = {field: flat[field] for field in NUMBERS if flat.get(field) is not None}
+    odd = {field: value for field, value in given.items() if isinstance(value, bool) or not is_positive(value)}
+    for field, value in odd.items():
+        yield f"has {field}: {value!r}, which is no whole number above 0"
+    if not odd and given.get(EXPERTS, 0) > given.get(PARAMETERS, given.get(EXPERTS, 0)):
+        yield f"has more {EXPERTS} than {PARAMETERS}"
     for field in ("text_config", "quantization_config"):
         if config.get(field) is not None and not isinstance(config[field], dict):
             yield f"has {field}, which is no JSON object"
+
+
+def is_positive(value: Json) -> bool:
+    """Whether a value is a whole number above 0."""
+    return isinstance(value, int) and value > 0

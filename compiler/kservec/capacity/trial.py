@@ -52,14 +52,17 @@ class Node:
         for member in everywhere:
             self.put(member)
 
-    def takes(self, member: Member) -> bool:
-        """Whether there is room for one more pod."""
-        if member.is_alone and id(member) in self.holds:
-            return False
-        return all(self.free.get(name, 0) >= amount for name, amount in member.amounts.items() if name not in UNLIMITED)
+    def takes(self, member: Member, wanted: int = 1) -> int:
+        """How many more pods there is room for, of so many that are wanted."""
+        if member.is_alone:
+            wanted = 0 if id(member) in self.holds else min(wanted, 1)
+        for name, amount in member.amounts.items():
+            if name not in UNLIMITED and amount * wanted > (free := self.free.get(name, 0)):
+                wanted = max(0, free) // amount
+        return wanted
 
     def put(self, member: Member, times: int = 1) -> None:
-        """Place a pod, or with -1 take it away again."""
+        """Place so many pods, or with -1 take one away again."""
         for name, amount in member.amounts.items():
             self.free[name] = self.free.get(name, 0) - amount * times
         self.pods += times
@@ -76,7 +79,25 @@ class Filling:
         self.everywhere = everywhere
         self.passed: dict[int, int] = {}
 
-    def place(self, members: Sequence[Member]) -> bool:
+    def place_all(self, members: Sequence[Member], replicas: int) -> int:
+        """Place so many replicas, or as many as there is room for, and say how many these are."""
+        if [member.pods for member in members] == [1]:
+            return self.place_pods(members[0], replicas)
+        placed = 0
+        while placed < replicas and self.place_group(members):
+            placed += 1
+        return placed
+
+    def place_pods(self, member: Member, wanted: int) -> int:
+        """Place so many pods of one template, each for itself."""
+        placed = 0
+        while placed < wanted and (node := self.node_for(member)) is not None:
+            times = node.takes(member, wanted - placed)
+            node.put(member, times)
+            placed += times
+        return placed
+
+    def place_group(self, members: Sequence[Member]) -> bool:
         """Place the pods of a replica, all or none."""
         done: list[tuple[Node, Member]] = []
         for member in (each for each in members for _ in range(each.pods)):
@@ -130,11 +151,10 @@ def tried(needs: Sequence[Need], pools: Sequence[NodePool], count: Callable[[Nee
     left: list[Left] = []
     for need, homes in sorted(placeable(needs, pools), key=lambda pair: (-share(*pair), pair[0].ref)):
         replicas = count(need)
-        placed = 0
-        while placed < replicas and any(fillings[pool.name].place(need.members) for pool in homes):
-            placed += 1
-        if placed < replicas:
-            left.append(Left(need, replicas - placed, homes))
+        for pool in homes:
+            replicas -= fillings[pool.name].place_all(need.members, replicas)
+        if replicas:
+            left.append(Left(need, replicas, homes))
     return Trial(
         used={name: filling.used for name, filling in fillings.items()},
         nodes={name: sum(node.pods > 0 for node in filling.nodes) for name, filling in fillings.items()},

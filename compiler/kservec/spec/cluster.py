@@ -96,7 +96,8 @@ class Certificates(Part):
 
 
 Quantity = str | int | float
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=65000)]
+"""A number of nodes; no cluster has more."""
 
 
 class Gpus(Part):
