@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from tests.cli.running import ROOT, SERVICE, WRONG, kservec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FITS, LACKS = ROOT / "golden" / "project-capacity" / "input", ROOT / "golden" / "err-project-capacity" / "input"
+AT_MAX = ROOT / "golden" / "warn-project-capacity-at-max" / "input"
 PAGE = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
 POOL = """\
 apiVersion: kservec.dev/v1alpha1
@@ -94,6 +97,16 @@ def test_errors_in_the_input_are_another_status(tmp_path: Path) -> None:
     ran = kservec(tmp_path, "capacity", "service.yaml")
     assert (ran.status, ran.out) == (1, "")
     assert "error[" in ran.err
+
+
+def test_a_shortage_is_excused_by_the_name_of_its_pool(tmp_path: Path) -> None:
+    """What all workloads lack together is no object's fault."""
+    waiver = {"code": "policy/capacity-at-max", "object": "NodePool general", "reason": "more nodes come next week"}
+    shutil.copytree(AT_MAX, tmp_path, dirs_exist_ok=True)
+    project = yaml.safe_load((tmp_path / "kservec.yaml").read_text())
+    (tmp_path / "kservec.yaml").write_text(yaml.safe_dump({**project, "policy": {"waivers": [waiver]}}))
+    assert "does not fit" in kservec(AT_MAX, "capacity", "default").out
+    assert "does not fit" not in kservec(tmp_path, "capacity", "default").out
 
 
 def test_a_finding_can_be_excused_with_a_reason(tmp_path: Path) -> None:

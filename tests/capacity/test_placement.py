@@ -244,6 +244,20 @@ def test_of_pods_that_name_a_node_or_claim_devices_nothing_is_said(pod: dict[str
     assert faults(check_placement, body, node_pools=(pool(),)) == []
 
 
+def test_what_runs_on_every_node_must_fit_on_those_that_let_it_in() -> None:
+    """Labels and taints choose its nodes; only a node that is too small is a fault."""
+    pools = (
+        pool("small", 1),
+        pool("large", 1, {"cpu": 64000}),
+        pool("other", 1, taints=(Taint("x", "", "NoSchedule"),)),
+    )
+    body = deployment({"resources": {"requests": {"cpu": 9}}}) | {"kind": "DaemonSet"}
+    (fault,) = faults(check_placement, body, node_pools=pools)
+    assert fault.message == (
+        "not every node that is meant can take its pods: small: a node has 4 CPUs, and the pod needs 9"
+    )
+
+
 def test_without_pools_nothing_is_said() -> None:
     """Nobody stated which nodes there are."""
     assert faults(check_placement, deployment({"resources": {"requests": {"cpu": 9}}})) == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.capacity.needs import Member, need_of, standing_of, summed
-from kservec.capacity.placing import UNLIMITED, group_shortage, obstacle
+from kservec.capacity.placing import AMOUNTS, UNLIMITED, group_shortage, obstacle
 from kservec.capacity.trial import homes_of, tried
 from kservec.core.diagnostics import Code, ObjectRef, Severity
 from kservec.core.nodes import shown_units
@@ -73,16 +73,27 @@ def check_placement(scene: Scene) -> Iterator[Fault]:
     if standing is None or demand is None or is_pinned(scene):
         return
     need = need_of(scene.owner, demand, standing, Defaults({}, {}))
-    pools = scene.site.node_pools
-    if need.replicas.most and not need.is_everywhere and not homes_of(need, pools):
-        reasons = [(pool, *refusal(need, pool)) for pool in pools]
+    refusals = refusals_of(need, scene.site.node_pools) if need.replicas.most else []
+    if refusals:
         by_reason: dict[str, list[str]] = {}
-        for pool, reason, _ in reasons:
+        for pool, reason, _ in refusals:
             by_reason.setdefault(reason, []).append(pool.name)
         told = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
-        message = f"no node pool can take its pods: {told}"
+        whose = "not every node that is meant can take" if need.is_everywhere else "no node pool can take"
         hint = "change what the pods ask for, or declare the nodes that they are meant for under nodePools"
-        yield Fault(NO_NODE, nearest(reasons), message, help=hint)
+        yield Fault(NO_NODE, nearest(refusals), f"{whose} its pods: {told}", help=hint)
+
+
+def refusals_of(need: Need, pools: Sequence[NodePool]) -> list[tuple[NodePool, str, Path]]:
+    """The pools that do not take a workload if none does; of what runs on every node those with too small nodes."""
+    if need.is_everywhere:
+        found = [(pool, obstacle(member, pool)) for pool in pools if pool.most for member in need.members]
+        return [
+            (pool, met.reason, place_of(need.members[0], met.path))
+            for pool, met in found
+            if met is not None and met.is_amount
+        ]
+    return [] if homes_of(need, pools) else [(pool, *refusal(need, pool)) for pool in pools]
 
 
 def is_pinned(scene: Scene) -> bool:
@@ -98,13 +109,13 @@ def refusal(need: Need, pool: NodePool) -> tuple[str, Path]:
         found = obstacle(member, pool)
         if found is not None:
             return found.reason, place_of(member, found.path)
-    return group_shortage(need, pool), place_of(need.members[0], ("containers",))
+    return group_shortage(need, pool), place_of(need.members[0], AMOUNTS)
 
 
 def place_of(member: Member, path: Path) -> Path:
     """Where in an object a part of the spec of its pods is; for resources that of the container with most of them."""
     containers = member.spec.get("containers") or ()
-    if path != ("containers",) or not containers:
+    if path != AMOUNTS or not containers:
         return (*member.path, *path)
     asking = max(containers, key=lambda c: len((c.get("resources") or {}).get("limits") or ()))
     return (*member.path, "containers", asking.get("name", 0), "resources")

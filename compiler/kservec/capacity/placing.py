@@ -27,6 +27,7 @@ PRODUCT: Final = "nvidia.com/gpu.product"
 """The label that NVIDIA's feature discovery gives nodes."""
 GIVEN: Final = ("kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/", "beta.kubernetes.io/")
 """Prefixes of labels that nodes have without anybody stating them."""
+AMOUNTS: Final[Path] = ("containers",)
 UNLIMITED: Final = ("ephemeral-storage",)
 """Resources that every node has some of, whether a pool says so or not."""
 
@@ -36,6 +37,11 @@ class Obstacle(NamedTuple):
 
     reason: str
     path: Path
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether a node has too little, and nothing else keeps the pods away."""
+        return self.path == AMOUNTS
 
 
 def obstacle(member: Member, pool: NodePool) -> Obstacle | None:
@@ -67,11 +73,11 @@ def shortages(member: Member, pool: NodePool) -> Iterator[Obstacle]:
             needs = f"the pod needs {shown_units(name, amount)}"
             if has:
                 unit = {CPU: "CPUs", MEMORY: "of memory"}.get(name, f"of {name}")
-                yield Obstacle(f"a node has {shown_units(name, has)} {unit}, and {needs}", ("containers",))
+                yield Obstacle(f"a node has {shown_units(name, has)} {unit}, and {needs}", AMOUNTS)
             else:
                 others = ", ".join(f"{device.number} of {device.resource}" for device in pool.devices)
                 instead = f" (a node has {others})" if others and "/" in name else ""
-                yield Obstacle(f"has no {name}{instead}, and {needs}", ("containers",))
+                yield Obstacle(f"has no {name}{instead}, and {needs}", AMOUNTS)
 
 
 def group_shortage(need: Need, pool: NodePool) -> str:
