@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FITS, LACKS = ROOT / "golden" / "project-capacity" / "input", ROOT / "golden" / "err-project-capacity" / "input"
+QUOTA = ROOT / "golden" / "err-project-quota-exceeded" / "input"
 AT_MAX = ROOT / "golden" / "warn-project-capacity-at-max" / "input"
 PAGE = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
 POOL = """\
@@ -54,6 +55,22 @@ def test_findings_name_their_place() -> None:
         ("policy/no-node-fits", "error", "services/services.yaml", 24),
         ("policy/gpu-memory", "warning", "services/services.yaml", 59),
     ]
+
+
+def test_quotas_are_shown_with_what_is_used_of_them() -> None:
+    """Beside the nodes, or without any; their findings are in the list."""
+    ran = kservec(QUOTA, "capacity", "default")
+    assert ran.status == 3
+    assert [line.split()[-4:] for line in ran.out.splitlines()[3:6]] == [
+        ["4", "5", "6", "-2"],
+        ["128Gi", "96Gi", "128Gi", "0"],
+        ["3", "3", "4", "-1"],
+    ]
+    assert "error  platform/cluster.yaml:6:30" in ran.out
+    (quota,) = json.loads(kservec(QUOTA, "capacity", "default", "--format", "json").out)["quotas"]
+    assert quota["resources"][1] == {
+        "resource": "limits.memory", "has": 128 << 30, "atMin": 96 << 30, "atMax": 128 << 30, "headRoom": 0,
+    }  # fmt: skip
 
 
 def test_rollouts_of_all_workloads_at_once() -> None:

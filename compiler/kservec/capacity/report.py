@@ -5,6 +5,7 @@ Decides what is counted and shown. How it is laid out is not known here.
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.capacity.findings import fewest, is_pinned, most
@@ -12,8 +13,9 @@ from kservec.capacity.needs import Member
 from kservec.capacity.placing import obstacle
 from kservec.capacity.served_models import served_models
 from kservec.capacity.trial import homes_of, tried
-from kservec.core.nodes import CPU, MEMORY, PODS
-from kservec.policy.demands import demand_of
+from kservec.core.nodes import CPU, MEMORY, MILLI, PODS, base_of
+from kservec.policy.demands import demand_of, replica_amounts
+from kservec.policy.quotas import defaults_of, hard_limits, is_scoped, ref_of
 from kservec.policy.servers import servers_of
 
 if TYPE_CHECKING:
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
     from kservec.capacity.trial import Trial
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.nodes import NodePool
+    from kservec.core.text.document import Document
+    from kservec.policy.demands import Defaults, Demand
     from kservec.policy.scene import Scene
+    from kservec.policy.units import Judge
 
 NODES = "nodes"
 
@@ -50,6 +55,14 @@ class Room(NamedTuple):
     rows: tuple[Row, ...]
 
 
+class Quota(NamedTuple):
+    """A ResourceQuota, and what the workloads of its namespace use of it."""
+
+    namespace: str
+    name: str
+    rows: tuple[Row, ...]
+
+
 class Workload(NamedTuple):
     """What a workload needs: each replica, with the fewest and the most, and the pools that may take one."""
 
@@ -71,6 +84,7 @@ class Report(NamedTuple):
     """
 
     rooms: tuple[Room, ...]
+    quotas: tuple[Quota, ...]
     workloads: tuple[Workload, ...]
     findings: tuple[Diagnostic, ...]
     models: tuple[Model, ...]
@@ -82,23 +96,30 @@ class Report(NamedTuple):
         return not any(finding.is_error for finding in self.findings)
 
 
-def report_of(
-    scenes: Sequence[Scene], needs: Sequence[Need], pools: tuple[NodePool, ...], findings: Sequence[Diagnostic]
-) -> Report:
+class Counted(NamedTuple):
+    """What is counted: the objects with pods, their workloads as a scheduler sees them, and as quotas do."""
+
+    scenes: Sequence[Scene]
+    needs: Sequence[Need]
+    demands: Sequence[Demand]
+
+
+def report_of(counted: Counted, judge: Judge, findings: Sequence[Diagnostic]) -> Report:
     """The report about rendered objects.
 
     Args:
-        scenes: the objects with pods.
-        needs: their workloads as a scheduler sees them.
-        pools: the nodes.
+        counted: the objects and their workloads.
+        judge: the nodes and quotas of the cluster.
         findings: what does not fit.
     """
+    (scenes, needs, demands), pools = counted, judge.site.node_pools
     trials = (
         tried(needs, pools, fewest),
         tried(needs, pools, most),
     )
     return Report(
         rooms=tuple(room_of(pool, trials) for pool in pools),
+        quotas=tuple(quotas_of(judge, demands)),
         workloads=tuple(Workload(need, pools_for(need, pools)) for need in sorted(needs, key=lambda need: need.ref)),
         findings=tuple(findings),
         models=tuple(models_in(scenes, pools)),
@@ -115,6 +136,28 @@ def room_of(pool: NodePool, trials: tuple[Trial, Trial]) -> Room:
         for name in sorted(pool.room, key=rank)
     ]
     return Room(pool, (nodes, *rows))
+
+
+def quotas_of(judge: Judge, demands: Sequence[Demand]) -> Iterator[Quota]:
+    """Each quota that counts all pods of its namespace."""
+    for namespace, bounds in sorted(judge.bounds.items()):
+        own = [demand for demand in demands if demand.ref.namespace == namespace]
+        defaults = defaults_of(bounds.ranges)
+        for document in bounds.quotas:
+            if not is_scoped(document.value):
+                yield Quota(namespace, ref_of(document).name, tuple(quota_rows(document, own, defaults)))
+
+
+def quota_rows(document: Document, demands: Sequence[Demand], defaults: Defaults) -> Iterator[Row]:
+    """The resources that a quota counts, and what workloads use of them."""
+    each = [(demand, replica_amounts(demand, defaults)) for demand in demands]
+    for counted, name, hard in hard_limits(document.value):
+        scale = MILLI if base_of(name) == CPU else 1
+        low, high = (
+            ceil(sum(amounts.get(counted, 0) * count * scale for (_, amounts), count in zip(each, counts, strict=True)))
+            for counts in ([d.replicas.fewest for d in demands], [d.replicas.most for d in demands])
+        )
+        yield Row(name, floor(hard * scale), low, high)
 
 
 def rank(resource: str) -> tuple[int, str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.capacity.report import report_of
+from kservec.capacity.report import Counted, report_of
 from kservec.core.pods.templates import TEMPLATES
-from kservec.policy.verdicts import CAPACITY, heard_of, needs_of, scene_of, verdicts
+from kservec.core.records import evolve
+from kservec.policy.quotas import LIMIT_RANGE, QUOTA_AT_MAX, QUOTA_EXCEEDED, QUOTA_UNSTATED
+from kservec.policy.verdicts import CAPACITY, CAPACITY_ALONE, demands_of, heard_of, needs_of, scene_of, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +19,13 @@ if TYPE_CHECKING:
     from kservec.gitops.rendered import Rendered
     from kservec.policy.units import Judge
 
-SLUGS = frozenset(code.slug for code in CAPACITY)
+QUOTAS = (QUOTA_EXCEEDED, QUOTA_AT_MAX, QUOTA_UNSTATED, LIMIT_RANGE)
+SLUGS = frozenset(code.slug for code in (*CAPACITY, *QUOTAS))
+"""The codes of what does not fit onto nodes, into GPUs or into quotas."""
+ALONE = evolve(
+    CAPACITY_ALONE, severities={slug: s for slug, s in CAPACITY_ALONE.severities.items() if slug not in SLUGS}
+)
+"""What holds without a project when somebody asks."""
 
 
 def survey(
@@ -35,4 +43,5 @@ def survey(
     scenes = [scene_of(judge, r, j, documents.get(r.ref)) for r, j in heard if (r.ref.group, r.ref.kind) in TEMPLATES]
     found = verdicts(judge, objects, lambda waiver: waiver.span, documents, surges=surges).diagnostics
     findings = sorted((d for d in found if d.code.slug in SLUGS), key=lambda d: (-d.code.severity, d.sort_key))
-    return report_of(scenes, needs_of(judge, heard, surges=surges), judge.site.node_pools, findings)
+    counted = Counted(scenes, needs_of(judge, heard, surges=surges), demands_of(heard))
+    return report_of(counted, judge, findings)

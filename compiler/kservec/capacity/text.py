@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.capacity.gpu_memory import UNKNOWN
-from kservec.core.nodes import CPU, MEMORY, MILLI, shown_units
+from kservec.core.nodes import CPU, MEMORY, MILLI, base_of, shown_units
 from kservec.report.words import NAMES, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kservec.capacity.gpu_memory import Figure
-    from kservec.capacity.report import Model, Report, Room, Row, Workload
+    from kservec.capacity.report import Model, Quota, Report, Room, Row, Workload
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.tree import Json
 
 HEADER = ("pool", "nodes", "resource", "has", "at min", "at max", "head room")
+QUOTA_HEADER = ("namespace", "quota", *HEADER[2:])
 WORKLOAD_HEADER = ("workload", "replicas", "may run on", "pods of one", "cpu of one", "memory of one", "gpus of one")
 LEFT_COLUMNS = 3
 """The columns that hold names; numbers stand on the right."""
@@ -26,11 +27,13 @@ NO_POOLS = "no node pools are stated: write them under nodePools of a Cluster do
 def capacity_text(report: Report, *, workloads: bool = False) -> str:
     """The report for people: the pools, the workloads if asked for, what does not fit, models, what was not counted."""
     parts = [table([HEADER, *pool_rows(report.rooms)]) if report.rooms else NO_POOLS]
+    if report.quotas:
+        parts.append(table([QUOTA_HEADER, *quota_rows(report.quotas)]))
     if workloads and report.workloads:
         parts.append(table([WORKLOAD_HEADER, *workload_rows(report.workloads)]))
     if report.findings:
         parts.append("does not fit\n" + "".join(map(finding_text, report.findings)))
-    elif report.rooms:
+    elif report.rooms or report.quotas:
         parts.append("everything fits\n")
     if report.models:
         parts.append("models\n" + "".join(map(model_text, report.models)))
@@ -61,13 +64,23 @@ def pool_rows(rooms: Iterable[Room]) -> Iterator[tuple[str, ...]]:
     for room in rooms:
         name, nodes = room.pool.name, room.pool.nodes
         for row in room.rows:
-            yield (name, nodes, row.resource, *numbers(row), shown_units(row.resource, row.head_room))
+            yield (name, nodes, row.resource, *numbers(row))
             name = nodes = ""
 
 
+def quota_rows(quotas: Iterable[Quota]) -> Iterator[tuple[str, ...]]:
+    """The rows of quotas; the first of each has its names."""
+    for quota in quotas:
+        names = quota.namespace, quota.name
+        for row in quota.rows:
+            yield (*names, row.resource, *numbers(row))
+            names = "", ""
+
+
 def numbers(row: Row) -> tuple[str, ...]:
-    """What is there, and what is used."""
-    return tuple(shown_units(row.resource, units) for units in (row.has, row.at_min, row.at_max))
+    """What is there, what is used, and what is left."""
+    units = (row.has, row.at_min, row.at_max, row.head_room)
+    return tuple(shown_units(base_of(row.resource), number) for number in units)
 
 
 def workload_rows(workloads: Iterable[Workload]) -> Iterator[tuple[str, ...]]:
@@ -138,6 +151,7 @@ def capacity_json(report: Report) -> Json:
         "kind": "Capacity",
         "fits": report.fits,
         "pools": [pool_json(room) for room in report.rooms],
+        "quotas": [quota_json(quota) for quota in report.quotas],
         "workloads": [workload_json(workload) for workload in report.workloads],
         "findings": [finding_json(finding) for finding in report.findings],
         "models": [model_json(model) for model in report.models],
@@ -150,6 +164,12 @@ def pool_json(room: Room) -> Json:
     pool = room.pool
     resources = [row_json(row) for row in room.rows]
     return {"name": pool.name, "nodes": {"min": pool.fewest, "max": pool.most}, "resources": resources}
+
+
+def quota_json(quota: Quota) -> Json:
+    """A quota and what is used of it."""
+    rows = [row_json(row) for row in quota.rows]
+    return {"namespace": quota.namespace, "name": quota.name, "resources": rows}
 
 
 def row_json(row: Row) -> Json:
@@ -174,7 +194,7 @@ def workload_json(workload: Workload) -> Json:
 
 def plain(resource: str, units: int) -> int | float:
     """An amount in the unit of its resource."""
-    return units / MILLI if resource == CPU else units
+    return units / MILLI if base_of(resource) == CPU else units
 
 
 def finding_json(finding: Diagnostic) -> Json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kservec.api import compile_files
-from kservec.capacity.survey import SLUGS, survey
+from kservec.capacity.survey import ALONE, SLUGS, survey
 from kservec.capacity.text import capacity_json, capacity_text
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.inputs import inputs_of
@@ -17,7 +17,6 @@ from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.core.additions import Additions
 from kservec.core.records import evolve
-from kservec.policy.verdicts import CAPACITY_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,8 +87,8 @@ def built_environment(inputs: Inputs) -> Built:
 
 
 def built_files(inputs: Inputs) -> Built:
-    """Files, compiled in memory; of the rules of a project only those about capacity hold."""
+    """Files, compiled in memory; of the rules of a project only those about capacity and quotas hold."""
     additions = inputs.target.additions or Additions()
-    target = evolve(inputs.target, additions=evolve(additions, policy=CAPACITY_ALONE))
+    target = evolve(inputs.target, additions=evolve(additions, policy=ALONE))
     made = compile_files(inputs.files, target=target)
     return Built(made.result.judge, made.objects, {}, made.diagnostics, made.sources)

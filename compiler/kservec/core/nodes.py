@@ -98,6 +98,11 @@ def shown_units(resource: str, units: int) -> str:
     return shown_bytes(units) if is_bytes(resource) else str(units)
 
 
+def base_of(resource: str) -> str:
+    """The resource that a quota counts: `cpu` of `requests.cpu`."""
+    return resource.removeprefix("requests.").removeprefix("limits.")
+
+
 def is_bytes(resource: str) -> bool:
     """Whether a resource is counted in bytes."""
     return resource == MEMORY or resource.endswith("storage") or resource.startswith("hugepages-")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kservec.core.text.document import Document
     from kservec.core.tree import Path
     from kservec.gitops.rendered import Rendered
+    from kservec.policy.demands import Demand
     from kservec.policy.judging import Judged
     from kservec.policy.units import Judge
 
@@ -176,7 +177,7 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
     """What does not fit into the quotas and ranges of each namespace."""
     for namespace, bounds in sorted(judge.bounds.items()):
         inside = [(r, j) for r, j in heard if r.ref.namespace == namespace]
-        demands = scaled((j.demand for _, j in inside if j.demand), (j.scaling for _, j in inside if j.scaling))
+        demands = demands_of(inside)
         by_ref = {r.ref: (r, j) for r, j in inside}
         for misfit in quota_misfits(demands, bounds):
             if misfit.ref is None:
@@ -188,12 +189,16 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
                 yield Case(Located(misfit.fault, place, related), (rendered.ref, rendered.owner), known.waivers)
 
 
+def demands_of(heard: Sequence[tuple[Rendered, Judged]]) -> list[Demand]:
+    """What workloads need, with the replicas that their autoscalers set."""
+    return scaled((j.demand for _, j in heard if j.demand), (j.scaling for _, j in heard if j.scaling))
+
+
 def needs_of(judge: Judge, heard: Sequence[tuple[Rendered, Judged]], *, surges: bool = False) -> list[Need]:
     """The workloads as a scheduler sees them, with the replicas that autoscalers set, or with those of rollouts too."""
     known = {j.demand.ref: (r, j.standing) for r, j in heard if j.demand is not None}
-    demands = scaled((j.demand for _, j in heard if j.demand), (j.scaling for _, j in heard if j.scaling))
     needs: list[Need] = []
-    for demand in demands:
+    for demand in demands_of(heard):
         rendered, standing = known[demand.ref]
         if standing is not None:
             bounds = judge.bounds.get(demand.ref.namespace, Bounds())
