@@ -108,6 +108,26 @@ def test_without_pools_it_says_how_to_state_them(tmp_path: Path) -> None:
     assert ran.out.startswith("no node pools are stated: write them under nodePools of a Cluster document\n")
 
 
+def test_what_is_not_counted_is_remarked_on(tmp_path: Path) -> None:
+    """Pods that ask for nothing, services without a bound, pods that name their node."""
+    knative = SERVICE.replace("Standard", "Knative").replace("name: fraud", "name: free")
+    bare = SERVICE.replace("    model:", "    nodeName: n1\n    model:").replace("name: fraud", "name: bare")
+    custom = (
+        f"{bare.split('  predictor:')[0]}  predictor:\n    containers: [{{name: kserve-container, image: a/b:v1}}]\n"
+    )
+    config = 'inferenceServiceConfig: {inferenceService: {resource: {cpuRequest: "", cpuLimit: ""}}}\n'
+    (tmp_path / "service.yaml").write_text("---\n".join((knative, custom.replace("name: bare", "name: silent"), bare)))
+    (tmp_path / "cluster.yaml").write_text(POOL.replace("NUMBER", "9") + config)
+    out = kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml").out
+    remarks = out.partition("\nremarks\n")[2].splitlines()
+    assert remarks == [
+        "  Service payments/free-predictor: nothing bounds its replicas; counted with 1",
+        "  1 workload without a request for CPU or memory, counted with none (policy/resources-missing finds them)",
+        "  Deployment payments/bare-predictor: its pods name their node or claim devices; only their CPU and memory is "
+        "counted",
+    ]
+
+
 def test_errors_in_the_input_are_another_status(tmp_path: Path) -> None:
     """There is no table then."""
     (tmp_path / "service.yaml").write_text(WRONG)

@@ -17,6 +17,7 @@ from kservec.core.nodes import CPU, MEMORY, MILLI, PODS, base_of
 from kservec.policy.demands import demand_of, replica_amounts
 from kservec.policy.quotas import defaults_of, hard_limits, is_scoped, ref_of
 from kservec.policy.servers import servers_of
+from kservec.report.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -197,6 +198,10 @@ def remarks_on(scenes: Sequence[Scene], needs: Sequence[Need], trials: tuple[Tri
     for need in needs:
         if need.is_unbounded:
             yield f"{need.ref}: nothing bounds its replicas; counted with {need.replicas.most}"
+    silent = [need for need in needs if any(not {CPU, MEMORY} <= member.amounts.keys() for member in need.members)]
+    if silent:
+        count = plural(len(silent), "workload")
+        yield f"{count} without a request for CPU or memory, counted with none (policy/resources-missing finds them)"
     for scene in scenes:
         if is_pinned(scene) and demand_of(scene.ref, scene.body) is not None:
             yield f"{scene.ref}: its pods name their node or claim devices; only their CPU and memory is counted"

@@ -113,7 +113,7 @@ def model_text(model: Model) -> str:
     lines = [f"  {model.ref}, container {served.server.container.name}: {served.model or 'a model without a name'}"]
     made = served.estimate
     if made is None:
-        lack = "nothing is known of the model" if served.facts is None else "it has no GPU"
+        lack = "nothing is known of the model" if served.facts is None else "its container asks for no GPU"
         return f"{lines[0]}\n    {UNKNOWN}: {lack}\n"
     assert served.facts is not None
     lines.append(f"    facts          {served.facts.source}")
