@@ -13,7 +13,7 @@ from kservec.capacity.gpu_memory import Split
 from kservec.capacity.memory_findings import check_gpu_memory
 from kservec.capacity.served_models import facts_for, model_of, served_models, serving_of
 from kservec.core.lock import Lock
-from kservec.core.nodes import Device, NodePool
+from kservec.core.nodes import Device, NodePool, Taint
 from kservec.core.records import evolve
 from kservec.policy.servers import Server, servers_of
 
@@ -129,6 +129,14 @@ def test_the_model_is_held_against_each_pool_with_its_gpus() -> None:
     stage = scene(deployment({"command": VLLM, "resources": {"limits": {GPU: 1}}}))
     found = list(served_models(stage, next(servers_of(stage)), (pool("a"), pool("b", None), pool("c", 8 * GIB))))
     assert [(s.pool, s.estimate and s.estimate.fits) for s in found] == [("a", True), ("b", None), ("c", False)]
+
+
+def test_only_pools_that_let_the_pods_in_count() -> None:
+    """A GPU that is large enough is of no use on nodes that are not for them."""
+    pools = (pool("a", 8 * GIB), evolve(pool("b"), taints=(Taint("other", "", "NoSchedule"),)))
+    body = deployment({"command": VLLM, "resources": {"limits": {GPU: 1}}})
+    assert len(faults(check_gpu_memory, body, node_pools=pools)) == 1
+    assert faults(check_gpu_memory, body, node_pools=pools[1:]) == []
 
 
 def test_without_pools_or_gpus_there_is_no_verdict() -> None:

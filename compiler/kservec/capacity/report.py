@@ -9,7 +9,6 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.capacity.findings import fewest, is_pinned, most
-from kservec.capacity.needs import Member
 from kservec.capacity.placing import obstacle
 from kservec.capacity.served_models import served_models
 from kservec.capacity.trial import homes_of, tried
@@ -114,10 +113,7 @@ def report_of(counted: Counted, judge: Judge, findings: Sequence[Diagnostic]) ->
         findings: what does not fit.
     """
     (scenes, needs, demands), pools = counted, judge.site.node_pools
-    trials = (
-        tried(needs, pools, fewest),
-        tried(needs, pools, most),
-    )
+    trials = tried(needs, pools, fewest), tried(needs, pools, most)
     return Report(
         rooms=tuple(room_of(pool, trials) for pool in pools),
         quotas=tuple(quotas_of(judge, demands)),
@@ -179,18 +175,11 @@ def models_in(scenes: Sequence[Scene], pools: tuple[NodePool, ...]) -> Iterator[
     for scene in scenes:
         seen: set[tuple[str, str]] = set()
         for server in servers_of(scene):
-            taking = tuple(pool for pool in pools if not is_refused(scene, pool))
-            for served in served_models(scene, server, taking or pools):
+            for served in served_models(scene, server, pools):
                 key = served.model, served.pool
                 if key not in seen and server.takes_flags:
                     seen.add(key)
                     yield Model(scene.ref, served)
-
-
-def is_refused(scene: Scene, pool: NodePool) -> bool:
-    """Whether the labels or taints of a pool keep the first pods of an object away."""
-    pod = scene.pods[0]
-    return obstacle(Member(1, pod.spec, pod.spec_path, {}), pool) is not None
 
 
 def remarks_on(scenes: Sequence[Scene], needs: Sequence[Need], trials: tuple[Trial, Trial]) -> Iterator[str]:

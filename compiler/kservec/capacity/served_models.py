@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kservec.capacity.gpu_memory import Estimate, Serving, Split, estimate
 from kservec.capacity.known_models import known_model
 from kservec.capacity.model_facts import ModelFacts, facts_of
+from kservec.capacity.needs import Member
+from kservec.capacity.placing import obstacle
 from kservec.core.quantity import parse_quantity
 from kservec.policy.fit import PER_GPU, SHARE, decimal
 from kservec.policy.models import MODELS, SEPARATOR, uris_in
@@ -58,13 +60,15 @@ class Served(NamedTuple):
 
 
 def served_models(scene: Scene, server: Server, pools: tuple[NodePool, ...]) -> Iterator[Served]:
-    """The model of a server on the GPUs of each of the pools that have some of them.
+    """The model of a server on the GPUs of each of the pools that have some, and whose labels and taints let it in.
 
     Args:
         scene: the object that has the server.
         server: one that takes the flags of vLLM.
-        pools: the node pools that the pods may run on; without any the memory of the GPU is not known.
+        pools: the node pools; where none of them is for it, the memory of the GPU is not known.
     """
+    member = Member(1, server.pod.spec, server.pod.spec_path, {})
+    pools = tuple(pool for pool in pools if obstacle(member, pool) is None)
     model = model_of(server, scene.site.plugs)
     facts = facts_for(scene, server, model)
     gpu = next((name for name in gpu_names(scene.site, pools) if server.amount(name)), "")
