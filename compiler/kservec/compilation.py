@@ -179,9 +179,12 @@ def judge_of(front: Front) -> Judge | None:
     if policy is None and not front.env.cluster.node_pools:
         return None
     from kservec.policy.units import Judge  # noqa: PLC0415 - only projects have a policy
-    from kservec.policy.verdicts import CAPACITY_ALONE  # noqa: PLC0415 - as above
 
-    return Judge(front.env, policy or CAPACITY_ALONE)
+    if policy is not None:
+        return Judge(front.env, policy)
+    from kservec.policy.pools import CAPACITY_ALONE  # noqa: PLC0415 - most clusters state no node pools
+
+    return Judge(front.env, CAPACITY_ALONE)
 
 
 def policy_of(env: Env) -> Policy | None:

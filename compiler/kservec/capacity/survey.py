@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from kservec.capacity.report import Counted, report_of
 from kservec.core.pods.templates import TEMPLATES
 from kservec.core.records import evolve
+from kservec.policy.judging import demands_of
+from kservec.policy.pools import CAPACITY, CAPACITY_ALONE, needs_of
 from kservec.policy.quotas import LIMIT_RANGE, QUOTA_AT_MAX, QUOTA_EXCEEDED, QUOTA_UNSTATED
-from kservec.policy.verdicts import CAPACITY, CAPACITY_ALONE, demands_of, heard_of, needs_of, scene_of, verdicts
+from kservec.policy.verdicts import heard_of, scene_of, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,5 +45,5 @@ def survey(
     scenes = [scene_of(judge, r, j, documents.get(r.ref)) for r, j in heard if (r.ref.group, r.ref.kind) in TEMPLATES]
     found = verdicts(judge, objects, lambda waiver: waiver.span, documents, surges=surges).diagnostics
     findings = sorted((d for d in found if d.code.slug in SLUGS), key=lambda d: (-d.code.severity, d.sort_key))
-    counted = Counted(scenes, needs_of(judge, heard, surges=surges), demands_of(heard))
+    counted = Counted(scenes, needs_of(judge, heard, surges=surges), demands_of(j for _, j in heard))
     return report_of(counted, judge, findings)

@@ -9,13 +9,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.capacity.findings import NO_NODE, check_placement
-from kservec.capacity.memory_findings import GPU_MEMORY, check_gpu_memory
-from kservec.capacity.needs import standing_of
 from kservec.core.diagnostics import Diagnostic
 from kservec.core.records import evolve
 from kservec.policy.apis import API_DEPRECATED, API_NOT_SERVED, check_api
-from kservec.policy.demands import demand_of, scaling_of
+from kservec.policy.demands import demand_of, scaled, scaling_of
 from kservec.policy.exposure import UNAUTHENTICATED, check_exposure
 from kservec.policy.fit import GPU_FIT, MEMORY_FIT, SHARED_MEMORY, check_fit
 from kservec.policy.images import IMAGE_DIGEST, IMAGE_TAG, LOCK_MISSING, check_images
@@ -49,10 +46,8 @@ CHECKS: tuple[tuple[Check, tuple[Code, ...]], ...] = (
     (check_resources, (RESOURCES_MISSING,)),
     (check_times, (START_UP_TIME, SYNC_TIMEOUT)),
     (check_fit, (GPU_FIT, SHARED_MEMORY, MEMORY_FIT)),
-    (check_placement, (NO_NODE,)),
-    (check_gpu_memory, (GPU_MEMORY,)),
 )
-"""Every check of single objects, and the codes that it finds."""
+"""Every check of single objects, and the codes that it finds; where node pools are stated there are more."""
 OF_ANY_OBJECT = (check_api, check_inline_secrets)
 """Those that look at more than pods."""
 BUILTIN = "builtin/"
@@ -124,9 +119,9 @@ def judged(scene: Scene, text: str, places: Places) -> Judged:
         places: where in the input the values come from.
     """
     found = tuple(located(fault, places) for fault in faults_in(scene))
-    pools, bounded = scene.site.node_pools, scene.ref.namespace in scene.site.bounded
+    bounded = scene.ref.namespace in scene.site.bounded
     needy = [(*c.path, "resources") for pod in scene.pods for c in pod.containers] if bounded else []
-    counted = bounded or bool(pools)
+    counted = bounded or bool(scene.site.node_pools)
     return Judged(
         text=text,
         found=found,
@@ -134,7 +129,7 @@ def judged(scene: Scene, text: str, places: Places) -> Judged:
         waivers=scene.waivers,
         demand=demand_of(scene.ref, scene.body) if counted else None,
         scaling=scaling_of(scene.ref, scene.body) if counted else None,
-        standing=standing_of(scene) if pools else None,
+        standing=standing_in(scene),
         model_facts=scene.model_facts,
         places=tuple((path, places.own(path)) for path in needy),
     )
@@ -151,10 +146,35 @@ def faults_in(scene: Scene) -> Iterator[Fault]:
 def rules_on(site: Site) -> tuple[Sequence[tuple[Check, frozenset[str]]], Sequence[tuple[Check, frozenset[str]]]]:
     """The checks with the rules of theirs that are on: those of objects with pods, and those of all other objects."""
     slugs = (
-        (check, frozenset(c.slug for c in codes if severity_of(c, site.policy) is not None)) for check, codes in CHECKS
+        (check, frozenset(c.slug for c in codes if severity_of(c, site.policy) is not None))
+        for check, codes in checks_for(site)
     )
     on = [(check, rules) for check, rules in slugs if rules]
     return on, [(check, rules) for check, rules in on if check in OF_ANY_OBJECT]
+
+
+def checks_for(site: Site) -> Sequence[tuple[Check, tuple[Code, ...]]]:
+    """The checks of single objects of a site."""
+    if not site.node_pools:
+        return CHECKS
+    from kservec.policy.pools import POOL_CHECKS  # noqa: PLC0415 - most clusters state no node pools
+
+    return (*CHECKS, *POOL_CHECKS)
+
+
+def demands_of(heard: Iterable[Judged]) -> list[Demand]:
+    """What workloads need, with the replicas that their autoscalers set."""
+    several = list(heard)
+    return scaled((j.demand for j in several if j.demand), (j.scaling for j in several if j.scaling))
+
+
+def standing_in(scene: Scene) -> Standing | None:
+    """What a workload says about its pods beside what they need; None where no node pools are stated."""
+    if not scene.site.node_pools:
+        return None
+    from kservec.capacity.needs import standing_of  # noqa: PLC0415 - most clusters state no node pools
+
+    return standing_of(scene)
 
 
 def severity_of(code: Code, policy: Policy) -> Severity | None:

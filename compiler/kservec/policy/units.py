@@ -5,9 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kservec.capacity.memory_findings import INVALID, facts_in
-from kservec.capacity.needs import queue_proxy
-from kservec.core.diagnostics import Diagnostic
 from kservec.core.paths import lookup
 from kservec.core.pods.gpu_types import gpu_types
 from kservec.core.policy import MODEL_FACTS
@@ -18,15 +15,16 @@ from kservec.policy.scene import KNATIVE_GROUP, Scene, Site, pods_of
 from kservec.policy.waivers import annotation_findings, waivers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kservec.core.bundle import Manifest
-    from kservec.core.diagnostics import Span
+    from kservec.core.diagnostics import Diagnostic, Span
     from kservec.core.policy import Policy, Waiver
     from kservec.core.registry import Env
     from kservec.core.tree import Json, Path
     from kservec.core.unit import Unit
     from kservec.policy.judging import Judged
+    from kservec.policy.pools import ModelWord
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
 TELLING = 8
@@ -61,12 +59,19 @@ class Judge:
             bounded=frozenset(self.bounds),
             lock=env.additions.lock if env.additions is not None else None,
             node_pools=cluster.node_pools,
-            queue_proxy=queue_proxy(platform.knative.get("config-deployment", {})),
+            queue_proxy=queue_proxy_of(env) if cluster.node_pools else {},
         )
 
     def bench(self, unit: Unit) -> Bench:
         """What judges the objects of a unit."""
         return Bench(self, unit)
+
+
+def queue_proxy_of(env: Env) -> Mapping[str, int]:
+    """What Knative adds to each of its pods."""
+    from kservec.capacity.needs import queue_proxy  # noqa: PLC0415 - most clusters state no node pools
+
+    return queue_proxy(env.platform.knative.get("config-deployment", {}))
 
 
 class Bench:
@@ -83,25 +88,19 @@ class Bench:
         return waivers_of(self.unit) if self.site.policy.annotations_waive else ()
 
     @cached_property
-    def model(self) -> tuple[Json, tuple[str, ...]]:
-        """What the unit states about its model, and what is wrong with that."""
-        return facts_in(self.unit.spec.metadata.annotations or {})
+    def model(self) -> ModelWord | None:
+        """What the unit states about its model; None if it states nothing."""
+        if MODEL_FACTS not in (self.unit.spec.metadata.annotations or {}):
+            return None
+        from kservec.policy.pools import model_word  # noqa: PLC0415 - hardly any service states facts
+
+        return model_word(self.unit)
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
         """What is wrong with the waivers that the unit states, and with what it says about its model."""
-        span = self.unit.source.span("metadata", "annotations", MODEL_FACTS)
-        wrong = (
-            Diagnostic(
-                code=INVALID,
-                message=f"{MODEL_FACTS} {misfit}",
-                span=span,
-                help="write fields of the model's config.json, and its number of parameters",
-                subject=self.unit.ref,
-            )
-            for misfit in self.model[1]
-        )
-        return (*annotation_findings(self.unit, allowed=self.site.policy.annotations_waive), *wrong)
+        said = self.model.findings if self.model is not None else ()
+        return (*annotation_findings(self.unit, allowed=self.site.policy.annotations_waive), *said)
 
     def judged(self, made: Manifest, text: str) -> Judged:
         """What the rules find in an object of the unit, located where its values come from."""
@@ -113,7 +112,7 @@ class Bench:
             site=self.site,
             exposed=self.exposed,
             waivers=self.waivers,
-            model_facts=self.model[0],
+            model_facts=self.model.facts if self.model is not None else None,
         )
         home = self.unit.source.span("metadata", "name")
         return judged(scene, text, Places(lambda path: self.near(made, path), lambda path: exact(made, path), home))

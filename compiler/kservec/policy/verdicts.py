@@ -9,31 +9,23 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.capacity.findings import AT_MAX, EXCEEDED, NO_NODE, PACKING, pool_ref, rolled_out, shortages
-from kservec.capacity.memory_findings import GPU_MEMORY
-from kservec.capacity.needs import need_of
 from kservec.core.paths import lookup
-from kservec.core.policy import RULES_OF_OBJECTS, Policy
 from kservec.core.schemas.structure import without_nulls
 from kservec.core.text.source import parse
 from kservec.gitops.rendered import GITOPS_FOLDER
-from kservec.policy.demands import scaled
-from kservec.policy.judging import Located, Places, diagnostic_of, judged, severity_of
-from kservec.policy.quotas import Bounds, defaults_of, quota_misfits
-from kservec.policy.remote_code import UNPINNED
+from kservec.policy.judging import Located, Places, demands_of, diagnostic_of, judged, severity_of
+from kservec.policy.quotas import quota_misfits
 from kservec.policy.scene import Scene, pods_of
 from kservec.policy.waivers import Excuse, annotated, excused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kservec.capacity.needs import Need
     from kservec.core.diagnostics import Diagnostic, ObjectRef, Span
     from kservec.core.policy import Waiver
     from kservec.core.text.document import Document
     from kservec.core.tree import Path
     from kservec.gitops.rendered import Rendered
-    from kservec.policy.demands import Demand
     from kservec.policy.judging import Judged
     from kservec.policy.units import Judge
 
@@ -42,18 +34,6 @@ NOWHERE = Places(lambda _path: None, lambda _path: None)
 
 
 NO_DOCUMENTS: Mapping[ObjectRef, Document] = MappingProxyType({})
-
-
-CAPACITY = (NO_NODE, EXCEEDED, AT_MAX, PACKING, GPU_MEMORY)
-"""The codes of what does not fit onto node pools."""
-CAPACITY_ALONE = Policy(
-    severities={
-        slug: None
-        for slug in (*(f"policy/{name}" for name in RULES_OF_OBJECTS), UNPINNED.slug)
-        if slug not in {code.slug for code in CAPACITY}
-    }
-)
-"""What holds without a project where node pools are stated."""
 
 
 class Verdicts(NamedTuple):
@@ -91,7 +71,7 @@ def verdicts(
     heard = heard_of(judge, objects, documents)
     cases = [Case(f, (r.ref, r.owner), j.waivers) for r, j in heard for f in j.found]
     cases += bounds_cases(judge, heard)
-    cases += pool_cases(judge, needs_of(judge, heard, surges=surges))
+    cases += pool_cases(judge, heard, surges=surges)
     theirs = dict.fromkeys(w for _, j in heard for w in j.waivers)
     used: set[Waiver] = set()
     reported: list[Diagnostic] = []
@@ -177,7 +157,7 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
     """What does not fit into the quotas and ranges of each namespace."""
     for namespace, bounds in sorted(judge.bounds.items()):
         inside = [(r, j) for r, j in heard if r.ref.namespace == namespace]
-        demands = demands_of(inside)
+        demands = demands_of(j for _, j in inside)
         by_ref = {r.ref: (r, j) for r, j in inside}
         for misfit in quota_misfits(demands, bounds):
             if misfit.ref is None:
@@ -189,27 +169,11 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
                 yield Case(Located(misfit.fault, place, related), (rendered.ref, rendered.owner), known.waivers)
 
 
-def demands_of(heard: Sequence[tuple[Rendered, Judged]]) -> list[Demand]:
-    """What workloads need, with the replicas that their autoscalers set."""
-    return scaled((j.demand for _, j in heard if j.demand), (j.scaling for _, j in heard if j.scaling))
+def pool_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]], *, surges: bool) -> Iterator[Case]:
+    """What of all workloads together does not fit onto the node pools, if any are stated."""
+    if not judge.site.node_pools:
+        return
+    from kservec.policy.pools import shortages_among  # noqa: PLC0415 - most clusters state no node pools
 
-
-def needs_of(judge: Judge, heard: Sequence[tuple[Rendered, Judged]], *, surges: bool = False) -> list[Need]:
-    """The workloads as a scheduler sees them, with the replicas that autoscalers set, or with those of rollouts too."""
-    known = {j.demand.ref: (r, j.standing) for r, j in heard if j.demand is not None}
-    needs: list[Need] = []
-    for demand in demands_of(heard):
-        rendered, standing = known[demand.ref]
-        if standing is not None:
-            bounds = judge.bounds.get(demand.ref.namespace, Bounds())
-            needs.append(need_of(rendered.owner, demand, standing, defaults_of(bounds.ranges)))
-    return [rolled_out(need) for need in needs] if surges else needs
-
-
-def pool_cases(judge: Judge, needs: Sequence[Need]) -> Iterator[Case]:
-    """What of all workloads together does not fit onto the node pools."""
-    pools = judge.site.node_pools
-    for shortage in shortages(needs, pools) if pools else ():
-        first, *others = shortage.pools
-        related = tuple((pool.span, "and this one") for pool in others if pool.span is not None)
-        yield Case(Located(shortage.fault, first.span, related), tuple(map(pool_ref, shortage.pools)))
+    for located, refs in shortages_among(judge, heard, surges=surges):
+        yield Case(located, refs)
