@@ -124,6 +124,15 @@ def test_of_a_server_with_hidden_arguments_nothing_is_known() -> None:
     assert serving_of(server(**more), None).split is None
 
 
+def test_of_another_engine_nothing_is_known() -> None:
+    """KServe's own server may run a model without vLLM."""
+    own = {"image": "kserve/huggingfaceserver:v0.21.0", "command": ["python"]}
+    arguments = {"vllm": Split(), "huggingface": None}
+    for engine, split in arguments.items():
+        body = deployment({**own, "args": [f"--model_id={KNOWN}", f"--backend={engine}"]})
+        assert serving_of(next(servers_of(scene(body))), None).split == split
+
+
 def test_the_model_is_held_against_each_pool_with_its_gpus() -> None:
     """A pool that does not say how much memory its GPUs have leaves the question open."""
     stage = scene(deployment({"command": VLLM, "resources": {"limits": {GPU: 1}}}))

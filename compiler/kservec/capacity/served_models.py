@@ -34,6 +34,8 @@ SEQUENCES: Final = ("--max-num-seqs",)
 DTYPE: Final = ("--dtype",)
 QUANTIZATION: Final = ("--quantization", "-q")
 CACHE_DTYPE: Final = ("--kv-cache-dtype",)
+ENGINE: Final = ("--backend",)
+"""What KServe's own server runs a model with: `huggingface` is not vLLM, and keeps no cache beforehand."""
 AUTO: Final = "auto"
 DEFAULT_SHARE: Final = Fraction(9, 10)
 """vLLM: vllm/config/cache.py, gpu_memory_utilization"""
@@ -121,7 +123,7 @@ def without_revision(uri: str, plugs: Plugs) -> str:
 def serving_of(server: Server, gpu_memory: int | None) -> Serving:
     """How a server is told to serve, on GPUs of so much memory."""
     share, length = server.values(*SHARE), told_number(server, *LENGTH)
-    if not server.is_known:
+    if not server.is_known or "huggingface" in server.values(*ENGINE):
         return Serving(split=None, gpu_memory=gpu_memory)
     return Serving(
         split=split_of(server),
