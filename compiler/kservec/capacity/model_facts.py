@@ -23,6 +23,10 @@ NUMBERS: Final = (
     PARAMETERS, WEIGHT_BYTES, EXPERTS, LAYERS, HEADS, KV_HEADS, HEAD_DIM, HIDDEN, VOCABULARY, LENGTH, LATENT, ROPE,
 )  # fmt: skip
 """The fields that are whole numbers above 0 where they are given."""
+OTHERS = ("dtype", "torch_dtype", "tie_word_embeddings", "quantization_config", "sliding_window", "use_sliding_window")
+"""Further fields that say something about weights or the cache."""
+STORED: Final = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "F8_E4M3": 1, "F8_E5M2": 1}
+"""Bytes of the types whose elements are parameters; of others, several may be packed into one."""
 PARTIAL = ("layer_types", "full_attention_interval", "sliding_window_pattern", "hybrid_override_pattern")
 """Fields of models some of whose layers keep less than a key and a value for each token."""
 
@@ -84,6 +88,31 @@ def quantization_of(config: Mapping[str, Json]) -> str:
     method = str(config.get("quant_method") or "")
     bits = config.get("bits") or config.get("w_bit")
     return f"{method}-{bits}" if method and bits else method
+
+
+def kept(config: Json, counts: Json) -> dict[str, Json]:
+    """What a lock file keeps of a model: the fields of its config.json that are read here, and sizes of its files.
+
+    Args:
+        config: the config.json.
+        counts: how many elements of each type the files have, as a hub counts them. Where some are of a type that may
+            hold several parameters, nothing follows from them.
+    """
+    facts: dict[str, Json] = {}
+    if isinstance(config, dict):
+        read = (*NUMBERS, *OTHERS, *PARTIAL)
+        facts = {key: value for key, value in config.items() if key in read or "experts" in key}
+        inner = kept(config.get("text_config"), None)
+        facts |= {"text_config": inner} if inner else {}
+    if (
+        isinstance(counts, dict)
+        and counts
+        and counts.keys() <= STORED.keys()
+        and all(map(is_positive, counts.values()))
+    ):
+        facts[PARAMETERS] = sum(counts.values())
+        facts[WEIGHT_BYTES] = sum(count * STORED[name] for name, count in counts.items())
+    return facts
 
 
 def is_uniform(config: Mapping[str, Json]) -> bool:
