@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.nodes import NodePool
     from kservec.core.registry import Plugs
     from kservec.core.share import Share
     from kservec.core.text.source import Document
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
-Pointing: TypeAlias = "Diagnostic | Judged | Bounds"
+Pointing: TypeAlias = "Diagnostic | Judged | Bounds | NodePool"
 """What points into files."""
 
 BUILTIN = "builtin"
@@ -192,6 +193,7 @@ def noticed(result: Result) -> Iterator[Pointing]:
     if result.judge is not None:
         yield from (rendered.judged for rendered in result.objects if rendered.judged is not None)
         yield from result.judge.bounds.values()
+        yield from result.judge.site.node_pools
 
 
 def shown_sources(found: Iterable[Pointing], *groups: Iterable[File]) -> dict[str, str]:

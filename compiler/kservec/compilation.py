@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.graphs.index import Index
-    from kservec.core.registry import Plugs
+    from kservec.core.policy import Policy
+    from kservec.core.registry import Env, Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
     from kservec.core.unit import Source, Step
@@ -78,7 +79,8 @@ def compile_documents(inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew
             for one in made:
                 found += (*one.diagnostics, *output.add(one))
     own = [d for d in context if inputs.options.share is None or inputs.options.holds(ref_of(d, schemas).namespace)]
-    said = (*output.declared(context, schemas), *misled(own, output, schemas))
+    placed = unplaced(tuple(output.objects.values()), shop)
+    said = (*output.declared(context, schemas), *misled(own, output, schemas), *placed)
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
         return Result(diagnostics=ordered)
@@ -166,13 +168,34 @@ def presentable(finding: Diagnostic) -> Diagnostic:
 
 
 def judge_of(front: Front) -> Judge | None:
-    """What holds the objects of a project against its policy; None without a policy."""
-    additions = front.env.additions
-    if additions is None or additions.policy is None:
+    """What holds the objects of a project against its policy, or without a project against the node pools.
+
+    None where there is neither a policy nor pools.
+    """
+    policy = policy_of(front.env)
+    if policy is None and not front.env.cluster.node_pools:
         return None
     from kservec.policy.units import Judge  # noqa: PLC0415 - only projects have a policy
 
-    return Judge(front.env, additions.policy)
+    if policy is not None:
+        return Judge(front.env, policy)
+    from kservec.policy.pools import CAPACITY_ALONE  # noqa: PLC0415 - most clusters state no node pools
+
+    return Judge(front.env, CAPACITY_ALONE)
+
+
+def policy_of(env: Env) -> Policy | None:
+    """What a project demands; None without a project."""
+    return env.additions.policy if env.additions is not None else None
+
+
+def unplaced(objects: Sequence[Rendered], shop: Workshop) -> Sequence[Diagnostic]:
+    """What does not fit onto the node pools. Of a project that is found when all its stages are through."""
+    if shop.judge is None or policy_of(shop.env) is not None:
+        return ()
+    from kservec.policy.verdicts import verdicts  # noqa: PLC0415 - most clusters state no node pools
+
+    return verdicts(shop.judge, tuple(objects), lambda waiver: waiver.span).diagnostics
 
 
 class Output:
