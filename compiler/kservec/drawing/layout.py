@@ -18,8 +18,8 @@ MARGIN = 24
 ROW_GAP, COLUMN_GAP = 22, 72
 LANE = 12
 """The height of an edge that passes a column."""
-ROUNDS = 9
-"""How often slots move to where their links are straighter, to and fro; the last time towards what they lead to."""
+ROUNDS = 4
+"""How often slots move to where their links are straighter: towards what leads to them, then towards what follows."""
 
 Point: TypeAlias = tuple[float, float]
 
@@ -91,11 +91,14 @@ def settled(layers: Layers, room: Room) -> dict[Slot, float]:
     tops: dict[Slot, float] = {}
     for stack in layers.stacks:
         tops |= zip(stack, packed([0.0] * len(stack), stack, room.heights), strict=True)
-    for turn in range(ROUNDS):
-        goes_right = turn % 2 == 1
-        for stack in layers.stacks if goes_right else layers.stacks[::-1]:
-            wishes = [wish(slot, before if goes_right else after, tops, room) for slot in stack]
-            tops |= zip(stack, packed(wishes, stack, room.heights), strict=True)
+    for _ in range(ROUNDS):
+        earlier = dict(tops)
+        for linked, stacks in ((before, layers.stacks), (after, layers.stacks[::-1])):
+            for stack in stacks:
+                wishes = [wish(slot, linked, tops, room) for slot in stack]
+                tops |= zip(stack, packed(wishes, stack, room.heights), strict=True)
+        if tops == earlier:
+            break
     highest = min(tops.values(), default=0.0)
     return {slot: top - highest for slot, top in tops.items()}
 

@@ -5,6 +5,7 @@ Decides what is one node. A folded picture says so.
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +13,8 @@ from kservec.compare.workloads import NOTHING, Bounds
 from kservec.report.words import plural
 from kservec.topology.labels import broken, line
 from kservec.topology.models import models_of
-from kservec.topology.nodes import CLIENTS, about, unit_node
+from kservec.topology.nodes import about, unit_node
+from kservec.topology.routes import READERS
 from kservec.topology.units import unit_topology
 from kservec.topology.values import Edge, Node, NodeKind, Topology, collected
 from kservec.topology.workloads import size_of
@@ -24,12 +26,11 @@ if TYPE_CHECKING:
     from kservec.topology.inventory import Inventory, Item
     from kservec.topology.values import Part
 
+ONE = Bounds(1, 1)
 MOST_OPEN, MOST_UNITS = 12, 40
 """How many of the users' objects are drawn with all that they led to, and how many as a node each."""
 OUTER = frozenset({NodeKind.CLIENT, NodeKind.GATEWAY})
 """Nodes that belong to nobody, and are never folded."""
-NOUNS = {NodeKind.ROUTE: "route", NodeKind.SERVICE: "service", NodeKind.UNIT: "call"}
-"""What edges are called by what they lead to."""
 
 
 class Fold(StrEnum):
@@ -42,8 +43,9 @@ class Fold(StrEnum):
 
 
 class Sum(NamedTuple):
-    """What some workloads are together: their replicas, their GPUs, and how many models they serve."""
+    """What some objects are together: routes, replicas, GPUs, and models that they serve."""
 
+    routes: int = 0
     replicas: Bounds = NOTHING
     gpus: Bounds = NOTHING
     models: int = 0
@@ -100,26 +102,25 @@ def folded(
 def merged(
     units: Sequence[Topology], owners: Sequence[ObjectRef], group_of: Mapping[ObjectRef, str], nodes: Mapping[str, Node]
 ) -> Iterator[Edge]:
-    """The edges between folded nodes: how many of those of the units each stands for."""
-    counts: dict[tuple[str, str, str], int] = {}
+    """The edges between folded nodes, and how many calls of one unit by another each stands for."""
+    calls: dict[tuple[str, str], int] = {}
     for unit, owner in zip(units, owners, strict=True):
         own = nodes[group_of[owner]].key
         ends = {node.key: end_of(node, own, group_of, nodes) for node in unit.nodes}
-        nouns = {node.key: NOUNS.get(node.kind, "way") for node in unit.nodes}
+        called = {node.key for node in unit.nodes if node.kind is NodeKind.UNIT}
         for edge in unit.edges:
-            between = ends[edge.source], ends[edge.target], nouns[edge.target]
-            if between[0] != between[1]:
-                counts[between] = counts.get(between, 0) + 1
-    for (source, target, noun), count in counts.items():
-        is_bare = count == 1 or source == CLIENTS.key
-        yield Edge(source, target, "" if is_bare else plural(count, noun))
+            pair = ends[edge.source], ends[edge.target]
+            if pair[0] != pair[1]:
+                calls[pair] = calls.get(pair, 0) + (edge.target in called)
+    for (source, target), count in calls.items():
+        yield Edge(source, target, plural(count, "call") if count > 1 else "")
 
 
 def end_of(node: Node, own: str, group_of: Mapping[ObjectRef, str], nodes: Mapping[str, Node]) -> str:
     """The folded node that a node of a unit is in."""
     if node.kind in OUTER:
         return node.key
-    group = group_of.get(node.ref) if node.ref is not None else None
+    group = group_of.get(node.owner) if node.owner is not None else None
     return nodes[group].key if group is not None else own
 
 
@@ -131,21 +132,21 @@ def summed_node(owner: ObjectRef, inventory: Inventory) -> Node:
 
 def namespace_node(namespace: str, owners: Sequence[ObjectRef], inventory: Inventory) -> Node:
     """The node of a namespace, with what is in it in numbers."""
-    kinds: dict[str, int] = {}
-    for owner in owners:
-        kinds[owner.kind] = kinds.get(owner.kind, 0) + 1
+    kinds = Counter(owner.kind for owner in owners)
     items = [item for owner in owners for item in inventory.owned[owner]]
-    lines = (plural(count, kind) for kind, count in sorted(kinds.items()))
-    key = f"namespace {namespace}"
-    return Node(key, NodeKind.NAMESPACE, (*broken(namespace), *map(line, lines), *told(sum_of(items, inventory))))
+    counts = line(", ".join(plural(count, kind) for kind, count in sorted(kinds.items())))
+    lines = (*broken(namespace or "the cluster"), counts, *told(sum_of(items, inventory)))
+    return Node(f"namespace {namespace}", NodeKind.NAMESPACE, lines)
 
 
-def sum_of(items: Iterable[Item], inventory: Inventory) -> Sum:
-    """What the workloads among some objects are together."""
+def sum_of(items: Sequence[Item], inventory: Inventory) -> Sum:
+    """What some objects are together."""
     sized = [(item, size) for item in items if (size := size_of(item, inventory)) is not None]
     places = {model.place for item, _ in sized for model in models_of(item, inventory)}
+    routes = sum(1 for item in items if (item.ref.group, item.ref.kind) in READERS)
     replicas = together(size.replicas for _, size in sized)
-    return Sum(replicas, together(size.replicas.times(size.gpus) for _, size in sized if size.gpus), len(places))
+    gpus = together(size.replicas.times(size.gpus) for _, size in sized if size.gpus)
+    return Sum(routes, replicas, gpus, len(places))
 
 
 def together(bounds: Iterable[Bounds]) -> Bounds:
@@ -156,10 +157,8 @@ def together(bounds: Iterable[Bounds]) -> Bounds:
 
 
 def told(whole: Sum) -> Iterator[str]:
-    """A sum in words."""
-    if whole.replicas != NOTHING:
-        yield f"{whole.replicas} {'replica' if whole.replicas == (1, 1) else 'replicas'}"
-    if whole.gpus != NOTHING:
-        yield f"{whole.gpus} {'GPU' if whole.gpus == (1, 1) else 'GPUs'}"
-    if whole.models:
-        yield plural(whole.models, "model")
+    """A sum in words, on a line or two."""
+    counted = ((whole.replicas, "replica"), (whole.gpus, "GPU"))
+    spreads = (f"{bounds} {noun}{'' if bounds == ONE else 's'}" for bounds, noun in counted if bounds != NOTHING)
+    counts = (plural(count, noun) for count, noun in ((whole.routes, "route"), (whole.models, "model")) if count)
+    yield from filter(None, (", ".join(spreads), ", ".join(counts)))

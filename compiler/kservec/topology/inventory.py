@@ -12,10 +12,12 @@ from kservec.compare.forecast import SCALER_KINDS, scalers_of
 from kservec.compare.shapes import map_at
 from kservec.core.paths import lookup
 from kservec.core.pods.templates import TEMPLATES
-from kservec.core.records import entity
+from kservec.core.records import entity, evolve, fresh
 from kservec.core.text.source import parse
 from kservec.emit import dump
 from kservec.gitops.rendered import GITOPS_FOLDER
+from kservec.topology.names import CORE, KNATIVE, SERVICE, Name
+from kservec.topology.routes import route_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,24 +27,6 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Source, Unit
     from kservec.gitops.rendered import Rendered
-
-CORE, KNATIVE = "", "serving.knative.dev"
-SERVICE = "Service"
-
-
-class Name(NamedTuple):
-    """An object by what tells it from all others, whatever version it is written in."""
-
-    group: str
-    kind: str
-    namespace: str
-    name: str
-
-    @property
-    def key(self) -> str:
-        """The name as the key of a node."""
-        kind = f"{self.kind}.{self.group}" if self.group else self.kind
-        return f"{kind} {self.namespace}/{self.name}"
 
 
 class Item(NamedTuple):
@@ -71,7 +55,7 @@ class Inventory:
 
     `owned` are the objects of each of the user's, `labelled` the workloads by namespace and each label of their pods,
     `scalers` the bounds that autoscalers set, `autoscalers` the kind of the one of each workload by namespace and name.
-    `sources` are the user's own objects.
+    `sources` are the users' own objects, `leading` the routes that lead to an object.
     """
 
     items: Mapping[Name, Item]
@@ -80,6 +64,7 @@ class Inventory:
     scalers: Scalers
     autoscalers: Mapping[tuple[str, str], str]
     sources: Mapping[ObjectRef, Source]
+    leading: Mapping[Name, Sequence[Item]] = fresh(factory=dict)
 
     def service(self, namespace: str, name: str) -> Item | None:
         """The Service of a name, one of Knative's first, which makes one of the core group itself."""
@@ -145,7 +130,7 @@ def inventory_of(items: Iterable[Item], sources: Mapping[ObjectRef, Source] | No
         for pair in dict.fromkeys(pair for labels in pod_labels(item) for pair in labels.items()):
             labelled.setdefault((item.ref.namespace, *pair), []).append(item)
     bodies = [(item.ref, item.value) for item in ordered.values()]
-    return Inventory(
+    inventory = Inventory(
         items=ordered,
         owned=owned,
         labelled=labelled,
@@ -153,6 +138,17 @@ def inventory_of(items: Iterable[Item], sources: Mapping[ObjectRef, Source] | No
         autoscalers=dict(autoscaled(bodies)),
         sources=sources or {},
     )
+    return evolve(inventory, leading=routes_to(inventory))
+
+
+def routes_to(inventory: Inventory) -> dict[Name, list[Item]]:
+    """The routes that lead to each object."""
+    leading: dict[Name, list[Item]] = {}
+    for item in inventory.items.values():
+        route = route_of(item, inventory)
+        for name in route.targets if route is not None else ():
+            leading.setdefault(name, []).append(item)
+    return leading
 
 
 def autoscaled(bodies: Iterable[tuple[ObjectRef, Json]]) -> Iterator[tuple[tuple[str, str], str]]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.compare.shapes import map_at, maps_at
 from kservec.core.models.node_download import VOLUME as CLAIM_VOLUME
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
-from kservec.topology.inventory import CORE, Name, templates
+from kservec.topology.inventory import templates
+from kservec.topology.names import CORE, Name
 from kservec.topology.workloads import listed_texts
 
 if TYPE_CHECKING:

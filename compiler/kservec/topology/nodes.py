@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.compare.shapes import map_at
-from kservec.topology.inventory import CORE, KNATIVE, SERVICE
 from kservec.topology.labels import broken, line
+from kservec.topology.names import CORE, KNATIVE, SERVICE
 from kservec.topology.routes import route_of
 from kservec.topology.values import Node, NodeKind
 from kservec.topology.workloads import kind_of, size_of, told_of
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kservec.core.diagnostics import ObjectRef
-    from kservec.topology.inventory import Inventory, Item, Name
+    from kservec.topology.inventory import Inventory, Item
     from kservec.topology.models import Model
+    from kservec.topology.names import Name
 
 POOL = "InferencePool"
 EXTERNAL, HEADLESS = "ExternalName", "headless"

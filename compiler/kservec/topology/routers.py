@@ -10,8 +10,9 @@ from kservec.core.graphs.router_pod import FILE
 from kservec.core.names import GRAPH_VOLUME
 from kservec.spec.graph import ROOT, InferenceRouter
 from kservec.spec.graph_texts import url_problem
-from kservec.topology.inventory import CORE, Name, templates
+from kservec.topology.inventory import templates
 from kservec.topology.models import json_of
+from kservec.topology.names import CORE, Name
 from kservec.topology.nodes import reached
 from kservec.topology.steps import address_node, graph_parts, shown_url, step_key
 from kservec.topology.values import Edge

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.compare.shapes import map_at, maps_at, number_at
-from kservec.topology.inventory import CORE, SERVICE, Name
 from kservec.topology.labels import listed, told
+from kservec.topology.names import CORE, SERVICE, Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +52,11 @@ class Route(NamedTuple):
     gateways: tuple[Name, ...]
     rules: tuple[Rule, ...]
     in_mesh: bool = False
+
+    @property
+    def targets(self) -> tuple[Name, ...]:
+        """The objects that the rules lead to, each once."""
+        return tuple(dict.fromkeys(target.name for rule in self.rules for target in rule.targets if target.name))
 
 
 class Way(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.compare.shapes import map_at
-from kservec.topology.inventory import CORE, KNATIVE, SERVICE, Name
 from kservec.topology.knative import traffic_parts
 from kservec.topology.labels import line
+from kservec.topology.names import CORE, KNATIVE, SERVICE, Name
 from kservec.topology.nodes import CLIENTS, EXTERNAL, HEADLESS, INSIDERS, POOL, gateway_node, node_of, reached
 from kservec.topology.pods import is_prefill, workload_parts
 from kservec.topology.routes import route_of, ways
@@ -38,7 +38,8 @@ def unit_topology(inventory: Inventory, owner: ObjectRef) -> Topology:
         inventory: all that is deployed.
         owner: the user's object. What another one led to is a single node.
     """
-    parts = [part for item in inventory.owned.get(owner, ()) for part in parts_of(item, inventory)]
+    own = inventory.owned.get(owner, ())
+    parts = [part for item in own for part in (*parts_of(item, inventory), *foreign_parts(item, inventory))]
     parts += client_parts(parts)
     whole = collected(line(str(owner)), parts)
     nodes = sorted(whole.nodes, key=lambda node: ORDER.index(node.kind))
@@ -67,6 +68,16 @@ def parts_of(item: Item, inventory: Inventory) -> Iterator[Part]:
 
 def route_parts(node: Node, route: Route, item: Item, inventory: Inventory) -> Iterator[Part]:
     """The gateways of a route, and where it leads."""
+    yield from entry_parts(node, route)
+    for way in ways(route):
+        to = way.target
+        target = reached(to.name, item.owner, inventory) if to.name is not None else address_node(to.host)
+        yield target
+        yield Edge(node.key, target.key, way.text)
+
+
+def entry_parts(node: Node, route: Route) -> Iterator[Part]:
+    """What leads to a route: its gateways, and clients in the mesh."""
     for name in route.gateways:
         gateway = gateway_node(name)
         yield gateway
@@ -74,11 +85,17 @@ def route_parts(node: Node, route: Route, item: Item, inventory: Inventory) -> I
     if route.in_mesh:
         yield INSIDERS
         yield Edge(INSIDERS.key, node.key)
-    for way in ways(route):
-        to = way.target
-        target = reached(to.name, item.owner, inventory) if to.name is not None else address_node(to.host)
-        yield target
-        yield Edge(node.key, target.key, way.text)
+
+
+def foreign_parts(item: Item, inventory: Inventory) -> Iterator[Part]:
+    """The routes to an object that others own: manifests of a user's own, or a route of another unit."""
+    for other in inventory.leading.get(item.name, ()):
+        node, route = node_of(other, inventory), route_of(other, inventory)
+        if other.owner != item.owner and node is not None and route is not None:
+            yield node
+            yield from entry_parts(node, route)
+            own = (way for way in ways(route) if way.target.name == item.name)
+            yield from (Edge(node.key, item.name.key, way.text) for way in own)
 
 
 def service_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part]:
@@ -108,7 +125,10 @@ def gateways_at(host: str, item: Item, inventory: Inventory) -> Iterator[Node]:
 
 
 def pool_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part]:
-    """The pods of an InferencePool, and the scheduler that picks one of them for each request."""
+    """The pods of an InferencePool, and the scheduler that picks one of them for each request.
+
+    Pods that only begin requests are called by those that finish them, though both are of the pool.
+    """
     spec = map_at(item.value, "spec")
     picker = next((found for field in PICKERS if (found := map_at(spec, field))), None)
     if picker is not None:
@@ -118,11 +138,11 @@ def pool_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part]:
         yield Edge(node.key, target.key, "asks which pod", is_aside=True)
     selector = map_at(spec, "selector", "matchLabels") or map_at(spec, "selector")
     selected = inventory.selected(item.ref.namespace, selector)
-    prefilling = [workload for workload in selected if is_prefill(workload)]
-    for workload in selected:
+    finishing = [workload for workload in selected if not is_prefill(workload)]
+    for workload in finishing or selected:
         target = reached(workload.name, item.owner, inventory)
         yield target
-        yield Edge(node.key, target.key, is_aside=workload in prefilling and len(prefilling) < len(selected))
+        yield Edge(node.key, target.key)
 
 
 def client_parts(parts: Sequence[Part]) -> Iterator[Part]:

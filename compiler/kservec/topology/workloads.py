@@ -10,7 +10,8 @@ from kservec.core.llm.names import COMPONENT_LABEL as LLM_COMPONENT
 from kservec.core.llm.names import MAIN, ROLE_LABEL
 from kservec.core.names import COMPONENT_LABEL, INFERENCEGRAPH_LABEL, KSERVE_CONTAINER
 from kservec.report.words import plural
-from kservec.topology.inventory import KNATIVE, templates
+from kservec.topology.inventory import templates
+from kservec.topology.names import KNATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
