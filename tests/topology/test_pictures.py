@@ -68,9 +68,10 @@ def test_a_golden_picture(name: str, language: str, snapshot_update: bool) -> No
     assert path.read_text() == drawn
 
 
-def test_the_picture_in_the_documentation(snapshot_update: bool) -> None:
-    """The page on graphs shows the large model as it is drawn today."""
-    path, drawn = DOCS / "topology.svg", svg(assistant())
+@pytest.mark.parametrize(("name", "file"), [("assistant", "topology.svg"), ("environment", "environment.svg")])
+def test_a_picture_in_the_documentation(name: str, file: str, snapshot_update: bool) -> None:
+    """The page on graphs shows what is drawn today."""
+    path, drawn = DOCS / file, svg(CASES[name]())
     if snapshot_update:
         path.write_text(drawn)
     assert path.read_text() == drawn
