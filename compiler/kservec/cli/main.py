@@ -28,7 +28,7 @@ COMMANDS = {
     "promote": "Let an environment serve what another one serves.",
     "import": "Turn a cluster that runs KServe into a project.",
     "lock": "Check or update the digests of images and revisions of models.",
-    "graph": "Draw InferenceGraphs as Mermaid, DOT or SVG.",
+    "graph": "Draw the way of requests, or the steps of InferenceGraphs, as Mermaid, DOT or SVG.",
     "runtimes": "List the catalog in the order in which runtimes are chosen.",
     "schema": "Print the JSON Schema of a kind.",
     "completion": "Print the completion script of a shell.",
