@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path as Folder
 
     from kservec.api import Compilation
+    from kservec.compilation import Witness
     from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.tree import Path
     from kservec.gitops.rendered import Rendered
@@ -138,6 +139,7 @@ def render(
     *,
     limits: Limits | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    witness: Witness = lambda unit, env: None,  # noqa: ARG005
 ) -> Rendering:
     """Render one environment in memory.
 
@@ -146,6 +148,7 @@ def render(
         name: the environment, one of the project's.
         limits: what a file may hold.
         each: told how many of how many services are done.
+        witness: handed each compiled service with its trees.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
@@ -154,7 +157,7 @@ def render(
     if faults := tuple(path_faults(workspace, name)):
         return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
-    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each)
+    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each, witness=witness)
     rendering = Rendering(
         settings=settings,
         output=workspace.at(settings.output),

@@ -22,6 +22,7 @@ COMMANDS = {
     "affected": "List the environments and services that changed files concern.",
     "lint": "Report what is wrong, and write nothing.",
     "explain": "Say where a value comes from, and why a service got its runtime.",
+    "report": "Write a static site that shows an environment.",
     "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",
     "promote": "Let an environment serve what another one serves.",
