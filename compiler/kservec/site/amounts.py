@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CPU, MEMORY = "cpu", "memory"
 NO_DEFAULTS = Defaults({}, {})
-MEBI, GIBI = 1 << 20, 1 << 30
+UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"))
 
 
 class Range(NamedTuple):
@@ -116,13 +116,15 @@ def count_text(found: Range) -> str:
 
 
 def cpu_text(found: Range) -> str:
-    """A number of processors."""
-    return text_of(found, cores)
+    """A number of processors, with hundredths only where there are few."""
+    return text_of(found, lambda amount: rounded(amount, 2 if amount < 100 else 1))
 
 
 def memory_text(found: Range) -> str:
-    """An amount of memory."""
-    return text_of(found, bytes_text)
+    """An amount of memory in the unit that reads best."""
+    largest = found.least if found.most is None else found.most
+    size, unit = next(((size, unit) for size, unit in UNITS if largest >= size), UNITS[-1])
+    return f"{text_of(found, lambda amount: rounded(amount / size, 1))} {unit}" if largest else "0"
 
 
 def text_of(found: Range, shown: Callable[[Fraction], str]) -> str:
@@ -134,14 +136,8 @@ def text_of(found: Range, shown: Callable[[Fraction], str]) -> str:
     return least if most == least else f"{least} to {most}"
 
 
-def cores(amount: Fraction) -> str:
-    """Processors, with thousandths only where there are few."""
-    return f"{float(round(amount, 2 if amount < 100 else 1)):,.10g}"
-
-
-def bytes_text(amount: Fraction) -> str:
-    """Bytes in the unit that reads best."""
-    for size, unit in ((GIBI << 10, "TiB"), (GIBI, "GiB"), (MEBI, "MiB")):
-        if amount >= size:
-            return f"{float(round(amount / size, 1)):,.10g} {unit}"
-    return f"{int(amount):,} B" if amount else "0"
+def rounded(amount: Fraction, digits: int) -> str:
+    """A number with so many digits after the point at most; never 0 for what is more."""
+    if 0 < amount < Fraction(1, 10**digits):
+        return f"{float(Fraction(1, 10**digits)):g}"
+    return f"{float(round(amount, digits)):,.10g}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.text.confidential import showable
 from kservec.site.names import page_of, source_stem
 from kservec.site.paging import MOST_LINES, sheets
+from kservec.site.rows import source_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,6 +52,6 @@ class Atlas:
             rows.append(SourceRow(file, page_of(stem), len(lines)))
             for sheet, part in sheets(stem, lines, MOST_LINES):
                 first = (sheet.number - 1) * MOST_LINES + 1
-                yield writer.page("source", sheet.path, sheet=sheet, file=file, lines=list(enumerate(part, first)))
+                yield writer.page("source", sheet.path, sheet=sheet, file=file, rows=source_rows(part, first))
         for sheet, part in sheets("sources", rows):
             yield writer.page("sources", sheet.path, sheet=sheet, rows=part, total=len(rows))

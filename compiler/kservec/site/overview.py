@@ -191,24 +191,21 @@ def image_pages(units: Sequence[UnitFacts], writer: Writer) -> Iterator[Page]:
     yield Page("images.txt", "".join(f"{row.image}\n" for row in rows).encode())
 
 
-def wanted_rows(gathered: Gathered) -> list[WantedRow]:
-    """What must exist and is not among what is rendered."""
-    made = {(ref.kind, ref.namespace, ref.name) for facts in gathered.units for ref, _ in facts.values}
-    made |= {(o.ref.kind, o.ref.namespace, o.ref.name) for o in gathered.objects}
+def wanted_rows(units: Iterable[UnitFacts]) -> list[WantedRow]:
+    """What must exist and is not among what is rendered. It is optional only if every unit can do without."""
     users: dict[tuple[str, str, str], list[UnitFacts]] = defaultdict(list)
     needed: set[tuple[str, str, str]] = set()
-    for facts in gathered.units:
-        for wanted in facts.wanted:
-            key = (wanted.kind, wanted.namespace, wanted.name)
-            if key not in made:
-                users[key].append(facts)
-                needed |= set() if wanted.optional else {key}
+    for facts in units:
+        for *names, optional in facts.wanted:
+            kind, namespace, name = names
+            users[kind, namespace, name].append(facts)
+            needed |= set() if optional else {(kind, namespace, name)}
     return [WantedRow(*key, key not in needed, used_by(users[key])) for key in sorted(users)]
 
 
-def wanted_pages(gathered: Gathered, writer: Writer) -> Iterator[Page]:
+def wanted_pages(units: Iterable[UnitFacts], writer: Writer) -> Iterator[Page]:
     """The Secrets, ServiceAccounts and the like that must exist."""
-    rows = wanted_rows(gathered)
+    rows = wanted_rows(units)
     for sheet, part in sheets("requirements", rows):
         yield writer.page("requirements", sheet.path, sheet=sheet, rows=part, total=len(rows))
 

@@ -20,6 +20,7 @@ from kservec.site.overview import (
 )
 from kservec.site.names import page_of
 from kservec.site.paging import sheet
+from kservec.site.rows import Origins
 from kservec.site.subject import gathered
 from kservec.site.unit_pages import GITOPS, INCLUDED, spread_over, unit_pages
 from kservec.site.writer import Link, Page, Writer
@@ -53,7 +54,7 @@ def site_pages(subject: Subject, templates: Mapping[str, str], assets: Mapping[s
     for facts in found.units:
         yield from unit_pages(subject, facts, changes.get(facts.ref, NO_CHANGES), atlas, writer)
     yield from image_pages(found.units, writer)
-    yield from wanted_pages(found, writer)
+    yield from wanted_pages(found.units, writer)
     yield from finding_pages(found, atlas, writer)
     if found.objects:
         yield from object_pages(subject, found, atlas, writer)
@@ -81,7 +82,7 @@ def links_of(subject: Subject, found: Gathered) -> tuple[Link, ...]:
         links.append(Link("changes.html", "Changes", f"{len(subject.compared.comparison.changes):,}"))
     links += [
         Link("images.html", "Images", f"{len(image_rows(found.units)):,}"),
-        Link("requirements.html", "Requirements", f"{len(wanted_rows(found)):,}"),
+        Link("requirements.html", "Requirements", f"{len(wanted_rows(found.units)):,}"),
     ]
     if found.objects:
         links.append(Link("objects.html", "Other objects", f"{len(found.objects):,}"))
@@ -91,10 +92,10 @@ def links_of(subject: Subject, found: Gathered) -> tuple[Link, ...]:
 def object_pages(subject: Subject, found: Gathered, atlas: Atlas, writer: Writer) -> Iterator[Page]:
     """The objects that belong to no unit: those for Argo CD and Flux, and manifests that are rendered as they are."""
     lines = [(o.ref, o.path, lines_elsewhere(o.text, source_of(subject, o))) for o in found.objects]
-    spread = spread_over(lines, atlas)
+    spread = spread_over(lines, Origins(atlas, ""))
     for number, parts in enumerate(spread, 1):
         path = page_of("objects", number)
-        yield writer.page("objects", path, sheet=sheet("objects", number, len(spread)), parts_here=[p for p, _ in parts])
+        yield writer.page("objects", path, sheet=sheet("objects", number, len(spread)), parts_here=parts)
 
 
 def source_of(subject: Subject, rendered: Rendered) -> Provenance:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.core.diagnostics import ObjectRef, Severity
-from kservec.core.records import fresh, record
+from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import parse
 from kservec.site.amounts import Amounts, Sized, sized, total
 from kservec.site.names import page_of, unit_stem
@@ -130,8 +130,12 @@ def gathered(subject: Subject) -> Gathered:
     for finding in subject.diagnostics:
         about = finding.subject if finding.subject in known else owners.get(finding.subject or NO_OBJECT)
         said[about if about in known else None].append(finding)
+    made = frozenset((rendered.ref.kind, rendered.ref.namespace, rendered.ref.name) for rendered in subject.objects)
     units = sorted(subject.units, key=lambda pair: (pair[0].namespace, pair[0].name, pair[0].ref))
-    facts = tuple(facts_of(subject, unit, env, owned[unit.ref], said[unit.ref]) for unit, env in units)
+    facts = tuple(
+        evolve(found, wanted=tuple(wanted for wanted in found.wanted if wanted[:3] not in made))
+        for found in (facts_of(subject, unit, env, owned[unit.ref], said[unit.ref]) for unit, env in units)
+    )
     rest = tuple(rendered for rendered in subject.objects if rendered.owner not in known)
     return Gathered(facts, tuple(said[None]), rest)
 

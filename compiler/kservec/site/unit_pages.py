@@ -12,13 +12,16 @@ from kservec.explain.choice import choices
 from kservec.explain.smoke_test import curl
 from kservec.site.amounts import replicas_of
 from kservec.site.findings import finding_rows
-from kservec.site.lines import Provenance, lines_elsewhere, lines_later, lines_of, stretches
-from kservec.site.names import namespace_stem, page_of, slug, unit_stem
+from kservec.site.lines import Provenance, lines_elsewhere, lines_later, lines_of
+from kservec.site.names import namespace_stem, page_of, unit_stem
 from kservec.site.paging import MOST_LINES, sheet
+from kservec.site.rows import Origins, object_rows
 from kservec.site.writer import picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from markupsafe import Markup
 
     from kservec.core.diagnostics import ObjectRef
     from kservec.explain.addresses import Address
@@ -30,43 +33,28 @@ if TYPE_CHECKING:
     from kservec.site.writer import Page, Writer
 
 PATCH, GITOPS, INCLUDED = "patch", "gitops", "included"
-WIDEST_NAME = 60
-
-
-class Origin(NamedTuple):
-    """Where some lines come from, as a page shows it: the layer, its style, the rule, the place and its link."""
-
-    layer: str
-    style: str
-    by: str
-    place: str
-    page: str
-
-
-class Block(NamedTuple):
-    """Lines that come from one place: their numbers and texts, and the place."""
-
-    rows: tuple[tuple[int, str], ...]
-    origin: Origin
 
 
 class ObjectPart(NamedTuple):
-    """An object, or what of it is on one page. `key` begins the ids of its lines, `first` is the number of the first."""
+    """An object, or what of it is on one page, as rows of a table.
+
+    `key` begins the ids of its lines, `first` is the number of the first. `file` is its file in the rendered tree.
+    """
 
     ref: ObjectRef
+    file: str
     key: str
-    blocks: tuple[Block, ...]
+    rows: Markup
     first: int
     lines: int
     whole: int
 
 
 class Listed(NamedTuple):
-    """An object in the list of a unit's: where it is shown, and its file in the rendered tree."""
+    """An object in the list of a unit's, and where it is shown."""
 
     ref: ObjectRef
     page: str
-    file: str
     lines: int
 
 
@@ -79,12 +67,13 @@ class Answer(NamedTuple):
 
 def unit_pages(subject: Subject, facts: UnitFacts, changes: UnitChanges, atlas: Atlas, writer: Writer) -> Iterator[Page]:
     """The pages of one unit."""
-    spread = spread_over([(o.ref, o.path, lines) for o, lines in object_lines(subject, facts)], atlas)
     stem = unit_stem(facts.ref)
+    origins = Origins(atlas, "../" * stem.count("/"))
+    spread = spread_over([(o.ref, o.path, lines) for o, lines in object_lines(subject, facts)], origins)
     listed = [
-        Listed(part.ref, f"{page_of(stem.rpartition('/')[2], number)}#{part.key}", file, part.whole)
+        Listed(part.ref, f"{page_of(stem.rpartition('/')[2], number)}#{part.key}", part.whole)
         for number, parts in enumerate(spread, 1)
-        for part, file in parts
+        for part in parts
         if part.first == 1
     ]
     for number, parts in enumerate(spread, 1):
@@ -94,7 +83,7 @@ def unit_pages(subject: Subject, facts: UnitFacts, changes: UnitChanges, atlas: 
             sheet=sheet(stem, number, len(spread)),
             unit=facts,
             namespace_page=page_of(namespace_stem(facts.ref.namespace)),
-            parts_here=[part for part, _ in parts],
+            parts_here=parts,
             **(summary(subject, facts, changes, listed, atlas) if number == 1 else {}),
         )
 
@@ -147,34 +136,20 @@ def later(subject: Subject) -> Provenance:
 
 
 def spread_over(
-    objects: Iterable[tuple[ObjectRef, str, Lines]], atlas: Atlas, room: int = MOST_LINES
-) -> list[list[tuple[ObjectPart, str]]]:
+    objects: Iterable[tuple[ObjectRef, str, Lines]], origins: Origins, room: int = MOST_LINES
+) -> list[list[ObjectPart]]:
     """Objects, each with its file, over pages of so many lines at most."""
-    pages: list[list[tuple[ObjectPart, str]]] = [[]]
+    pages: list[list[ObjectPart]] = [[]]
     left = room
     for number, (ref, file, lines) in enumerate(objects, 1):
-        start, whole = 0, len(lines.texts)
+        key, start, whole = f"o{number}", 0, len(lines.texts)
         while start < whole:
             if not left or (whole - start > left and left < room // 2):
                 pages.append([])
                 left = room
             end = min(whole, start + left)
-            blocks = tuple(blocks_of(lines, start, end, atlas))
-            pages[-1].append((ObjectPart(ref, f"o{number}", blocks, start + 1, end - start, whole), file))
+            rows = object_rows(key, lines, start, end, origins)
+            pages[-1].append(ObjectPart(ref, file, key, rows, start + 1, end - start, whole))
             left -= end - start
             start = end
     return pages
-
-
-def blocks_of(lines: Lines, start: int, end: int, atlas: Atlas) -> Iterator[Block]:
-    """The lines of an object from one to another, those from the same place together."""
-    for first, count in stretches(lines.sources[start:end]):
-        at = start + first
-        rows = tuple(enumerate(lines.texts[at : at + count], at + 1))
-        yield Block(rows, origin_of(lines.sources[at], atlas))
-
-
-def origin_of(source: Provenance, atlas: Atlas) -> Origin:
-    """Where lines come from, as a page shows it."""
-    place = f"{source.file}:{source.line}" if source.file else ""
-    return Origin(source.layer, slug(source.layer).replace(".", "-"), source.by, place, atlas.place(source.file, source.line))
