@@ -77,7 +77,7 @@ def compile_documents(
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
     witness: Witness = lambda unit, env: None,  # noqa: ARG005
 ) -> Result:
-    """Compile documents. `each` is told how many of how many units are done, `witness` sees those that have no error."""
+    """Compile documents. `each` is told how many of how many units are done, `witness` sees those without an error."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]

@@ -60,9 +60,7 @@ def report_pages(
     rendering, settings = seen.rendering, seen.rendering.settings
     compared = None
     if base is not None:
-        compared = Compared(
-            shown=base.shown, commit=base.short, comparison=comparison_of(base, workspace, rendering)
-        )
+        compared = Compared(shown=base.shown, commit=base.short, comparison=comparison_of(base, workspace, rendering))
     subject = Subject(
         name=settings.name,
         units=seen.units,

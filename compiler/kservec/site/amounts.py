@@ -124,16 +124,16 @@ def memory_text(found: Range) -> str:
     """An amount of memory in the unit that reads best."""
     largest = found.least if found.most is None else found.most
     size, unit = next(((size, unit) for size, unit in UNITS if largest >= size), UNITS[-1])
-    return f"{text_of(found, lambda amount: rounded(amount / size, 1))} {unit}" if largest else "0"
+    return text_of(found, lambda amount: rounded(amount / size, 1), f" {unit}" if largest else "")
 
 
-def text_of(found: Range, shown: Callable[[Fraction], str]) -> str:
-    """An amount from its least to its most."""
+def text_of(found: Range, shown: Callable[[Fraction], str], unit: str = "") -> str:
+    """An amount from its least to its most, in a unit."""
     least = shown(found.least)
     if found.most is None:
-        return f"{least} or more"
+        return f"{least}{unit} or more"
     most = shown(found.most)
-    return least if most == least else f"{least} to {most}"
+    return f"{least}{unit}" if most == least else f"{least} to {most}{unit}"
 
 
 def rounded(amount: Fraction, digits: int) -> str:

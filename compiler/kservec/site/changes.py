@@ -164,12 +164,12 @@ class Owned(Protocol):
         """The owner by its name in the index."""
 
 
-O = TypeVar("O", bound=Owned)
+Own = TypeVar("Own", bound=Owned)
 
 
-def by_owner(found: Iterable[O]) -> dict[str, list[O]]:
+def by_owner(found: Iterable[Own]) -> dict[str, list[Own]]:
     """What belongs to each owner."""
-    owned: dict[str, list[O]] = defaultdict(list)
+    owned: dict[str, list[Own]] = defaultdict(list)
     for each in found:
         owned[each.owner].append(each)
     return owned

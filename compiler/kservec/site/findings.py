@@ -42,9 +42,7 @@ def finding_row(found: Diagnostic, atlas: Atlas) -> FindingRow:
     """One finding."""
     own = ((found.span, found.label),) if found.span is not None else ()
     places = tuple((place_of(span, atlas), text) for span, text in (*own, *found.related))
-    return FindingRow(
-        NAMES[found.code.severity], found.code.slug, found.code.title, found.message, found.help, places
-    )
+    return FindingRow(NAMES[found.code.severity], found.code.slug, found.code.title, found.message, found.help, places)
 
 
 def place_of(span: Span, atlas: Atlas) -> Place:

@@ -43,7 +43,7 @@ class Lines(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A value that is neither map nor list, and the lines that it takes, those above it included that only lead to it."""
+    """A value that is neither map nor list, and the lines that it takes, with those above it that only lead to it."""
 
     path: Path
     value: Json

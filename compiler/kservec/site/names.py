@@ -22,7 +22,7 @@ def slug(text: str) -> str:
     """A text as the name of a file or folder: lower-case letters, digits and hyphens.
 
     Whatever cannot stay as it is makes the name end in a mark made of the whole text: two texts never have one name,
-    be it on a file system that takes upper and lower case for the same. With a dot or a mark it is no device of Windows.
+    be it on a file system that takes upper and lower case for the same.
     """
     plain = _find_odd("-", text.lower()).strip("-")
     if plain == text and len(plain) <= LONGEST:

@@ -107,7 +107,11 @@ def namespace_rows(units: Sequence[UnitFacts]) -> list[NamespaceRow]:
     for namespace, members in groupby(units, key=lambda facts: facts.ref.namespace):
         own = list(members)
         amounts = total(facts.amounts for facts in own)
-        rows.append(NamespaceRow(namespace, page_of(namespace_stem(namespace)), len(own), amounts, together(f.counts for f in own)))
+        rows.append(
+            NamespaceRow(
+                namespace, page_of(namespace_stem(namespace)), len(own), amounts, together(f.counts for f in own)
+            )
+        )
     return rows
 
 
@@ -147,9 +151,7 @@ def index_script(rows: Iterable[UnitRow]) -> str:
     return f"window.kservecUnits = [\n{lines}\n];\n"
 
 
-def namespace_pages(
-    gathered: Gathered, changes: Mapping[ObjectRef, UnitChanges], writer: Writer
-) -> Iterator[Page]:
+def namespace_pages(gathered: Gathered, changes: Mapping[ObjectRef, UnitChanges], writer: Writer) -> Iterator[Page]:
     """A page for each namespace, or several where it has many units."""
     for namespace, members in groupby(gathered.units, key=lambda facts: facts.ref.namespace):
         units = list(members)

@@ -20,7 +20,7 @@ class Sheet(NamedTuple):
 
     path: str
     number: int
-    count: int
+    of: int
     before: str = ""
     after: str = ""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Severity
+from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.site.atlas import Atlas
 from kservec.site.changes import NO_CHANGES, change_pages, changes_by_owner, possessor
 from kservec.site.lines import Provenance, lines_elsewhere
+from kservec.site.names import page_of
 from kservec.site.overview import (
     finding_pages,
     image_pages,
@@ -18,13 +20,11 @@ from kservec.site.overview import (
     wanted_pages,
     wanted_rows,
 )
-from kservec.site.names import page_of
 from kservec.site.paging import sheet
 from kservec.site.rows import Origins
 from kservec.site.subject import gathered
 from kservec.site.unit_pages import GITOPS, INCLUDED, spread_over, unit_pages
 from kservec.site.writer import Link, Page, Writer
-from kservec.gitops.rendered import GITOPS_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import ObjectRef
     from kservec.explain.addresses import Address
-    from kservec.site.atlas import Atlas
     from kservec.gitops.rendered import Rendered
+    from kservec.site.atlas import Atlas
     from kservec.site.changes import UnitChanges
     from kservec.site.lines import Lines
     from kservec.site.subject import Subject, UnitFacts
@@ -65,7 +65,9 @@ class Answer(NamedTuple):
     command: str
 
 
-def unit_pages(subject: Subject, facts: UnitFacts, changes: UnitChanges, atlas: Atlas, writer: Writer) -> Iterator[Page]:
+def unit_pages(
+    subject: Subject, facts: UnitFacts, changes: UnitChanges, atlas: Atlas, writer: Writer
+) -> Iterator[Page]:
     """The pages of one unit."""
     stem = unit_stem(facts.ref)
     origins = Origins(atlas, "../" * stem.count("/"))
