@@ -79,7 +79,8 @@
     const units = window.kservecUnits.map(read);
     form.hidden = false;
     form.addEventListener("submit", (event) => event.preventDefault());
-    for (const kind of ["input", "change"]) form.addEventListener(kind, () => show(units));
+    // Not "change": it comes when a click on a result leaves the field, and would take the result away under the click.
+    form.addEventListener("input", () => show(units));
     show(units);
   };
 
