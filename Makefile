@@ -44,7 +44,7 @@ browser: $(READY)  ## look at reports in a real browser; says so where there is 
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]' \
 	  || echo "no playwright here: no report will be looked at"
 	@sh scripts/get_browser.sh
-	@$(BIN)/pytest -rs tests/browser
+	@$(BIN)/python -m pytest -rs tests/browser
 
 clean:
 	rm -rf $(VENV) build dist out
