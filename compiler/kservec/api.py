@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kservec.frontend import Front
     from kservec.policy.judging import Judged
     from kservec.policy.quotas import Bounds
-    from kservec.workshop import Crew
+    from kservec.workshop import Crew, Witness
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
@@ -147,13 +147,16 @@ def compile_files(
     *,
     target: Target | None = None,
     crew: Crew = alone,
+    witness: Witness | None = None,
 ) -> Compilation:
     """Compile files that were read already. `crew` does the work.
+
+    `witness` sees each compiled service with its trees.
 
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
     inputs, files_read = inputs_of(files, target or Target())
-    result = compile_documents(inputs, packaged_schemas(), plugs(), crew)
+    result = compile_documents(inputs, packaged_schemas(), plugs(), crew, witness)
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kservec.frontend import Front
     from kservec.gitops.rendered import Rendered
     from kservec.policy.units import Judge
-    from kservec.workshop import Crew, Made
+    from kservec.workshop import Crew, Made, Witness
 
 NAME = ("metadata", "name")
 
@@ -66,12 +66,14 @@ class Result:
         return not has_errors(self.diagnostics)
 
 
-def compile_documents(inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew = alone) -> Result:
-    """Compile documents. `crew` does the work."""
+def compile_documents(
+    inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew = alone, witness: Witness | None = None
+) -> Result:
+    """Compile documents. `crew` does the work; `witness` sees units without errors, if the crew is of this process."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
-    shop, context = first_stage(front, inputs), front.context
+    shop, context = evolve(first_stage(front, inputs), witness=witness), front.context
     broken = evolve(front.broken, texts=(*front.broken.texts, *inputs.unread))
     output = Output({unit.ref: unit.source for unit in front.units})
     with closing(all_made(front, shop, crew)) as work:
@@ -104,7 +106,7 @@ def all_made(front: Front, shop: Workshop, crew: Crew) -> Generator[list[Made], 
         yield [one for one in made if one.ref not in foreign] if foreign else made
     if index is not None:
         _, units = stages(front.units)
-        yield from alone(Workshop(env=index.known_in(front.env), units=units, judge=shop.judge))
+        yield from alone(Workshop(env=index.known_in(front.env), units=units, judge=shop.judge, witness=shop.witness))
 
 
 def step_of(front: Front, ref: ObjectRef) -> Step | None:

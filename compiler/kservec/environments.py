@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kservec.policy.units import Judge
     from kservec.policy.waivers import Excuse
     from kservec.project.settings import Settings
-    from kservec.workshop import Crew
+    from kservec.workshop import Crew, Witness
 
 
 @record
@@ -160,13 +160,14 @@ STAGES: tuple[Stage, ...] = (include, patch, judge, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
-def render(
+def render(  # noqa: PLR0913 - all but the two that matter are given by name
     workspace: Workspace,
     name: str,
     *,
     limits: Limits | None = None,
     crew: Crew = alone,
     share: Share | None = None,
+    witness: Witness | None = None,
 ) -> Rendering:
     """Render one environment in memory.
 
@@ -176,6 +177,7 @@ def render(
         limits: what a file may hold.
         crew: does the work.
         share: the part of the services that is compiled, None for all of them.
+        witness: handed each compiled service with its trees, by a crew of this process.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
@@ -184,7 +186,8 @@ def render(
     if faults := tuple(path_faults(workspace, name)):
         return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
-    compilation = compile_files(sources, target=evolve(target_of(workspace, settings, limits), share=share), crew=crew)
+    target = evolve(target_of(workspace, settings, limits), share=share)
+    compilation = compile_files(sources, target=target, crew=crew, witness=witness)
     rendering = Rendering(
         settings=settings,
         output=workspace.at(settings.output),

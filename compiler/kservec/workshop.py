@@ -42,12 +42,16 @@ class Made(NamedTuple):
     endpoint: Endpoint | None = None
 
 
+Witness: TypeAlias = "Callable[[Unit, Env], None]"
+"""Who is handed each compiled unit with its trees, which are dropped otherwise once they are text."""
+
+
 @entity
 class Workshop:
     """What units are compiled with, the same for all of a stage, and the units themselves in their order.
 
     `judge` looks at each object as it is written; `index` is what graphs look services up in, None without graphs.
-    `inputs` are the documents that it can be made of again in another process.
+    `inputs` are the documents that it can be made of again in another process. `witness` is of this one.
     """
 
     env: Env
@@ -55,6 +59,7 @@ class Workshop:
     judge: Judge | None = None
     index: Index | None = None
     inputs: Inputs | None = None
+    witness: Witness | None = None
 
     def made(self, batch: range) -> list[Made]:
         """What becomes of some of the units, all of one kind, in their order."""
@@ -66,6 +71,8 @@ class Workshop:
         endpoint = self.index.endpoint(unit, self.env, is_broken=is_broken) if self.index is not None else None
         if is_broken:
             return Made(unit.ref, step.diagnostics, endpoint=endpoint)
+        if self.witness is not None:
+            self.witness(unit, self.env)
         if self.judge is None:
             objects = tuple([Rendered(m.ref, dump(m.body.value), unit.ref, m.shared) for m in unit.bundle.manifests])
             return Made(unit.ref, step.diagnostics, objects, url_of(unit, self.env), endpoint)

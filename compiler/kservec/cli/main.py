@@ -23,6 +23,7 @@ COMMANDS = {
     "lint": "Report what is wrong, and write nothing.",
     "explain": "Say where a value comes from, and why a service got its runtime.",
     "capacity": "Say whether workloads fit onto the nodes, and models into GPUs.",
+    "report": "Write a static site that shows an environment.",
     "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",
     "promote": "Let an environment serve what another one serves.",
