@@ -16,6 +16,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 
+from . import supervise
 from .cluster import Role, with_leader
 from .health import is_healthy
 from .home import home_variables
@@ -24,7 +25,7 @@ from .plan import Plan, make_plan
 from .refusals import Refusal
 from .settings import Settings, read_settings
 from .shown import say, shown
-from .supervise import BY_SIGNAL, Interrupted, Supervisor
+from .supervise import BY_SIGNAL, Interrupted
 
 DRY_RUN = "--dry-run"
 VLLM, RAY = "vllm", "ray"
@@ -38,10 +39,9 @@ def main(argv: Sequence[str]) -> int:
         return 0
     if argv[:1] == ["health"]:
         return 0 if is_healthy(os.environ) else 1
-    supervisor = Supervisor()
-    supervisor.install()
+    supervise.install()
     try:
-        return start(supervisor, argv, os.environ)
+        return start(argv, os.environ)
     except Refusal as refusal:
         say(f"error: {refusal}")
         say(f"help: {refusal.remedy}")
@@ -51,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
         return interrupted.status
 
 
-def start(supervisor: Supervisor, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+def start(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Plan, say what will be run, wait for others, run it."""
     is_dry = argv[:1] == [DRY_RUN]
     settings = read_settings(environment)
@@ -63,22 +63,20 @@ def start(supervisor: Supervisor, argv: Sequence[str], environment: Mapping[str,
         say(f"would run {shown(command(plan, settings, plan.cluster.leader))}")
         return 0
     address = wait_for_leader(plan.cluster, settings.deadline_seconds)
-    return run(supervisor, plan, settings, address, {**environment, **told})
+    return run(plan, settings, address, {**environment, **told})
 
 
-def run(  # every argument is a stage of its own
-    supervisor: Supervisor, plan: Plan, settings: Settings, address: str, environment: Mapping[str, str]
-) -> int:
+def run(plan: Plan, settings: Settings, address: str, environment: Mapping[str, str]) -> int:
     """Run what is planned, with Ray's head first where this is one."""
     if plan.cluster.uses_ray and plan.cluster.role is Role.LEADER:
         head = ray_words(plan, settings, "--head", f"--port={plan.cluster.port}")
         say(f"runs {shown(head)}")
-        if (status := supervisor.run(head, environment)) != 0:
+        if (status := supervise.run(head, environment)) != 0:
             return status
         wait_for_nodes(plan.cluster, settings.deadline_seconds)
     words = command(plan, settings, address)
     say(f"runs {shown(words)}")
-    status = supervisor.run(words, environment)
+    status = supervise.run(words, environment)
     if status == KILLED:
         say(f"{words[0]} was killed, most often for want of memory: compare resources.limits with what it loads")
     return status

@@ -77,7 +77,7 @@ def check_adapter(adapter: Adapter, allowed: int) -> None:
         return
     path = Path(adapter.path, FILE)
     if not os.access(path, os.R_OK):
-        what = f"user {os.getuid()} may not read {path}" if path.exists() else f"there is no {path}"
+        what = f"user {os.getuid()} may not read {path}" if os.path.exists(path) else f"there is no {path}"
         raise Refusal(
             NO_INPUT, f"adapter {adapter.name}: {what}", "look at the log of the container storage-initializer"
         )

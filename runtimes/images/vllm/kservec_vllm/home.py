@@ -68,7 +68,5 @@ def is_known() -> bool:
 
 def is_writable(path: Path) -> bool:
     """Whether a folder may be written to, or made."""
-    for place in (path, *path.parents):
-        if place.exists():
-            return place.is_dir() and os.access(place, os.W_OK | os.X_OK)
-    return False
+    there = next(place for place in (path, *path.parents) if os.path.exists(place))
+    return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)

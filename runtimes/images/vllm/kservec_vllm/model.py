@@ -68,9 +68,9 @@ def check_model(words: Sequence[str]) -> None:
         return
     path = Path(words[0])
     remedy = "look at the log of the container storage-initializer, and at what is mounted there"
-    if not path.exists():
+    if not os.path.exists(path):
         raise Refusal(NO_INPUT, f"there is no model at {path}", remedy)
-    if path.is_file():
+    if os.path.isfile(path):
         check_readable(path)
     else:
         check_folder(path, words, remedy)
@@ -97,7 +97,7 @@ def check_folder(path: Path, words: Sequence[str], remedy: str) -> None:
 
 def check_readable(path: Path) -> None:
     """Whether this user may read a file, and it is there: links of a cache may lead nowhere."""
-    if not path.exists():
+    if not os.path.exists(path):
         raise Refusal(
             NO_INPUT, f"{path} is a link to {os.readlink(path)}, which is not there", "mount what it leads to"
         )

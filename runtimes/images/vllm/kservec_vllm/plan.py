@@ -13,7 +13,7 @@ from .serving import check_tls, serving_words
 from .settings import Settings
 from .tracing import tracing_words
 from .transfer import check_transfer, side_channel
-from .words import split, unquoted
+from .words import flag_of, split, unquoted
 
 SERVE = ("serve",)
 RENDER = ("launch", "render")
@@ -80,8 +80,9 @@ def command_of(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def layers(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The words of a preset and those of a spec. Without a separator all are the spec's."""
+    """The words of a preset and those of a spec. Without a separator all but the model in front are the spec's."""
     if SEPARATOR not in words:
-        return (), words
+        first = 1 if words and flag_of(words[0]) is None else 0
+        return words[:first], words[first:]
     at = list(words).index(SEPARATOR)
     return words[:at], words[at + 1 :]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from .refusals import CONFIG, NO_INPUT, Refusal
@@ -55,6 +54,6 @@ def check_tls(words: Sequence[str]) -> None:
         raise Refusal(CONFIG, "--enable-ssl-refresh is given without a certificate", f"add {CERTIFICATE} and {KEY}")
     for flag, name in ((CERTIFICATE, certificate), (KEY, key), (AUTHORITIES, value(words, AUTHORITIES))):
         if name is not None and not os.access(name, os.R_OK):
-            what = "cannot be read" if Path(name).exists() else "is not there"
+            what = "cannot be read" if os.path.exists(name) else "is not there"
             remedy = "mount the Secret of the certificate; its name is in the volume tls-certs"
             raise Refusal(NO_INPUT, f"{name} of {flag} {what}", remedy)

@@ -1,6 +1,6 @@
 """Command lines in vLLM's language: how flags are found in them, and their values.
 
-vLLM takes dashes and underscores alike, `--flag=value` and `--flag value`, and the last of two wins.
+vLLM takes dashes and underscores alike, `--seed=1` and `--seed 1`, and the last of two wins.
 """
 
 from __future__ import annotations
