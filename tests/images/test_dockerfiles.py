@@ -11,7 +11,7 @@ import pytest
 
 from .dockerfiles import arguments, environment, instructions
 from .programs import IMAGES, ROOT
-from .versions import VARIANTS, read, reference
+from .versions import VARIANTS, read
 
 SECRET = re.compile(r"token|secret|password|api.?key", re.IGNORECASE)
 
@@ -38,7 +38,7 @@ def test_pins_are_those_of_the_file_of_versions(variant: str) -> None:
     assert found["BASE"] == f"{entry['base']['repository']}:{entry['base']['tag']}"
     assert found["VLLM"] == read()["vllm"]
     assert entry["base"]["tag"] == f"v{read()['vllm']}"
-    assert found["VERSION"] == entry["image"]["tag"]
+    assert found["VERSION"] == "unknown", "whoever builds a release says which"
 
 
 @each
@@ -129,10 +129,12 @@ def test_no_secret_is_built_in(variant: str) -> None:
 
 
 def test_architectures_and_digests_are_known() -> None:
-    """What is built for what; a digest is either whole or not there yet."""
-    for entry in read()["variants"].values():
-        assert set(entry["architectures"]) <= {"amd64", "arm64"}
-        assert "amd64" in entry["architectures"]
-        for image in (entry["image"], entry["base"]):
-            assert image["digest"] is None or re.fullmatch(r"sha256:[0-9a-f]{64}", image["digest"])
-            assert reference(image).startswith(f"{image['repository']}:{image['tag']}")
+    """What is built for what, as far as its base exists for it; a digest is either whole or not there yet."""
+    bases = json.loads((ROOT / "runtimes" / "images" / "bases.json").read_text())
+    for variant, entry in read()["variants"].items():
+        assert {"amd64"} <= set(entry["architectures"]) <= {"amd64", "arm64"}
+        digest = entry["image"]["digest"]
+        assert digest is None or re.fullmatch(r"sha256:[0-9a-f]{64}", digest)
+        base = bases.get(arguments(dockerfile(variant))["BASE"], {})
+        platforms = [platform.partition("/")[2] for platform in base.get("platforms", ())]
+        assert platforms in ([], entry["architectures"])

@@ -1,9 +1,7 @@
-# vLLM on AMD GPUs. Build it from the root of the repository. There is no build without a digest:
+# vLLM on AMD GPUs. Build it from the root of the repository. There is no build without a digest, which
+# runtimes/images/bases.json has for a release:
 #
 #   docker build -f runtimes/images/vllm/rocm.Dockerfile --build-arg DIGEST=sha256:... -t vllm-rocm .
-#
-# For the same bytes each time: --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) and the exporter's
-# rewrite-timestamp=true.
 ARG BASE=docker.io/vllm/vllm-openai-rocm:v0.26.0
 ARG DIGEST
 
@@ -11,12 +9,12 @@ FROM ${BASE}@${DIGEST}
 ARG BASE
 ARG DIGEST
 ARG VLLM=0.26.0
-ARG VERSION=0.1.0
+ARG VERSION=unknown
 ARG REVISION=unknown
-ARG SOURCE_DATE_EPOCH=0
 LABEL org.opencontainers.image.title="kservec-vllm-rocm" \
       org.opencontainers.image.description="vLLM on AMD GPUs, started by KServe's conventions" \
       org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.source="https://github.com/kservec/kservec" \
       org.opencontainers.image.base.name="${BASE}" \
       org.opencontainers.image.base.digest="${DIGEST}" \
       org.opencontainers.image.version="${VERSION}" \
