@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 KUSTOMIZE := 'pykustomize==0.1.*'
 KSERVEC_CONFORMANCE ?= ../shared/conformance
 
-.PHONY: demo test lint bench bench-growth conformance apiserver browser clean
+.PHONY: demo test lint bench bench-growth conformance apiserver browser images-check gpu-check clean
 
 $(READY): pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +24,7 @@ test: $(READY)  ## unit, golden, property and CLI tests
 
 lint: $(READY)  ## style and types, of workflows, shell scripts and Dockerfiles too
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check compiler router tests scripts benchmarks
+	$(BIN)/ruff format --check compiler router runtimes tests scripts benchmarks
 	$(BIN)/mypy
 	$(BIN)/zizmor --quiet --offline --persona pedantic .github action.yml
 	$(BIN)/shellcheck .ci/run $$(find integrations router runtimes scripts -name '*.sh')
@@ -48,6 +48,14 @@ browser: $(READY)  ## look at reports in a real browser; says so where there is 
 	  || echo "no playwright here: no report will be looked at"
 	@sh scripts/get_browser.sh
 	@$(BIN)/python -m pytest -rs tests/browser
+
+images-check: $(READY)  ## the vLLM images: Dockerfiles, pins, the entry point as a program; without docker and GPU
+	$(BIN)/ruff check runtimes/images
+	$(BIN)/mypy -p kservec_vllm
+	$(BIN)/pytest -n 2 -rs tests/images
+
+gpu-check:  ## the entry point with real vLLM on a tiny model, where there are a GPU and vllm
+	@$(PYTHON) scripts/gpu_check.py
 
 clean:
 	rm -rf $(VENV) build dist out

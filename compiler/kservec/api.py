@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.nodes import NodePool
-    from kservec.core.registry import Plugs
+    from kservec.core.registry import Env, Plugs
     from kservec.core.share import Share
     from kservec.core.text.source import Document
     from kservec.frontend import Front
@@ -289,8 +289,14 @@ def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Fr
 
 def catalog_of(target: Target) -> tuple[Catalog, Compilation]:
     """The runtimes and storage containers of a target, the built-in ones included, and what is wrong with them."""
+    env, compilation = env_of(target)
+    return env.catalog, compilation
+
+
+def env_of(target: Target) -> tuple[Env, Compilation]:
+    """What every unit of a target is compiled with, and what is wrong with its documents."""
     platform, found = parsed(target.platform, target.limits)
     builtin, _ = parsed(builtin_files(target), target.limits)
     front = read((), platform, builtin, options_of(target), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *front.diagnostics)))
-    return front.env.catalog, Compilation(result=result, sources=shown_sources(result.diagnostics, target.platform))
+    return front.env, Compilation(result=result, sources=shown_sources(result.diagnostics, target.platform))
