@@ -152,7 +152,7 @@ def render(
     """
     settings, limits = workspace.environments[name], limits or Limits()
     if faults := tuple(path_faults(workspace, name)):
-        return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
+        return evolve(stopped(workspace, name, faults[0]), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
     compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each)
     rendering = Rendering(
@@ -168,6 +168,12 @@ def render(
     for stage in STAGES:
         rendering = stage(rendering, workspace) if rendering.ok else rendering
     return rendering
+
+
+def stopped(workspace: Workspace, name: str, reason: Diagnostic) -> Rendering:
+    """An environment that is not rendered, and why."""
+    settings = workspace.environments[name]
+    return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=(reason,))
 
 
 def said_of(compilation: Compilation, workspace: Workspace, settings: Settings) -> tuple[Diagnostic, ...]:
