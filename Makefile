@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 KUSTOMIZE := 'pykustomize==0.1.*'
 KSERVEC_CONFORMANCE ?= ../shared/conformance
 
-.PHONY: demo test lint bench bench-growth conformance apiserver browser images-check gpu-check clean
+.PHONY: demo test pythons lint bench bench-growth conformance apiserver browser images-check gpu-check clean
 
 $(READY): pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,9 @@ demo: $(READY)  ## compile examples/ and show the result
 
 test: $(READY)  ## unit, golden, property and CLI tests
 	$(BIN)/pytest -n 2
+
+pythons: $(READY)  ## what other versions of Python need, so that `make test` holds their output against this one's
+	@$(BIN)/python scripts/pythons.py
 
 lint: $(READY)  ## style and types, of workflows, shell scripts and Dockerfiles too
 	$(BIN)/ruff check .

@@ -31,12 +31,15 @@ _NO_NUMBER = "[g-nG-Np-sP-Su-wU-WyY%/@=~$()]"
 _WORD = f"{_CHAR}*+(?::{_CHAR}++)*+"
 _match_plain = re.compile(rf"(?:-{{0,2}}[A-Za-z]|[_/$(]|(?=\S*{_NO_NUMBER})[0-9.]){_WORD}(?: {_CHAR}{_WORD})*+\Z").match
 
-_UNPRINTABLE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff"
+# What turns the direction of text is printable to YAML, and has a reviewer read something else than what runs.
+_TURNING = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_UNPRINTABLE = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_TURNING}\ufeff\ud800-\udfff\ufffe\uffff"
 _ESCAPED = re.compile(f'["\\\\\t\n{_UNPRINTABLE}]')
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
-# Lines that keep their meaning as a block: no tab before and no blank after the text of a line.
-_LINE = rf"(?!\t)[^\n{_UNPRINTABLE}]*+(?<![ \t])"
+# Lines that keep their meaning as a block: no tab before and no blank after the text of a line. Lines that begin like a
+# command of a CI system would be taken for one in its log, where it cannot tell whose they are.
+_LINE = rf"(?!\t| *(?:::|##(?:vso)?\[))[^\n{_UNPRINTABLE}]*+(?<![ \t])"
 _match_block = re.compile(rf"(?![ \n])(?:{_LINE}\n)*+{_LINE}(?<!\n\n)\Z").match
 
 

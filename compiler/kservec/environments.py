@@ -184,7 +184,7 @@ def render(  # noqa: PLR0913 - all but the two that matter are given by name
     """
     settings, limits = workspace.environments[name], limits or Limits()
     if faults := tuple(path_faults(workspace, name)):
-        return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
+        return evolve(stopped(workspace, name, faults[0]), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
     target = evolve(target_of(workspace, settings, limits), share=share)
     compilation = compile_files(sources, target=target, crew=crew, witness=witness)
@@ -202,6 +202,12 @@ def render(  # noqa: PLR0913 - all but the two that matter are given by name
     for stage in STAGES:
         rendering = stage(rendering, workspace) if rendering.ok else rendering
     return rendering
+
+
+def stopped(workspace: Workspace, name: str, reason: Diagnostic) -> Rendering:
+    """An environment that is not rendered, and why."""
+    settings = workspace.environments[name]
+    return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=(reason,))
 
 
 def said_of(

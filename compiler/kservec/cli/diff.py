@@ -13,6 +13,8 @@ from kservec.cli.options import few_collections
 from kservec.cli.revisions import base_for, chosen, git_errors
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
+from kservec.core.text.source import Limits
+from kservec.io.bounds import ExceededError, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,10 +83,13 @@ def reported(selection: Selection, base: Base, renderings: Sequence[Rendering], 
     from kservec.core.diagnostics import Reject  # noqa: PLC0415 - as above
 
     try:
-        with git_errors(), few_collections():
+        with git_errors(), few_collections(), bounded(Limits()):
             comparisons = compared_all(selection, base, renderings, every=every)
     except Reject as reject:
         Findings(layout=TEXT, notes=False).show(reject.diagnostics, {})
+        return None
+    except ExceededError as exceeded:
+        Findings(layout=TEXT, notes=False).show((exceeded.diagnostic,), {})
         return None
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None

@@ -18,6 +18,7 @@ from kservec.core.diagnostics import Severity
 from kservec.core.records import fresh, record
 from kservec.core.spelling import closest
 from kservec.core.text.source import Limits
+from kservec.io.bounds import ExceededError, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -179,16 +180,18 @@ def rendered(selection: Selection, limits: Limits | None = None) -> list[Renderi
     Raises:
         click.UsageError: a path of the project does not exist or cannot be read.
     """
-    from kservec.environments import render, together  # noqa: PLC0415 - as above
+    from kservec.environments import render, stopped, together  # noqa: PLC0415 - as above
 
     assert selection.workspace is not None
     refuse_patched(selection)
+    workspace, limits = selection.workspace, limits or Limits()
     try:
-        with few_collections():
-            workspace = selection.workspace
+        with few_collections(), bounded(limits):
             share = chosen_share()
             made = [render(workspace, name, limits=limits, crew=crew(), share=share) for name in selection.names]
             return together(workspace, made)
+    except ExceededError as exceeded:
+        return [stopped(workspace, name, exceeded.diagnostic) for name in selection.names]
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
