@@ -121,10 +121,10 @@ def show(name: str, family: str, *, shrink: bool) -> int:
     """Print one input and what is wrong with it; 1 if anything is."""
     seed, _, number = name.partition("/")
     given = make(int(seed), int(number), read_stock(), family)
-    verdict = tried(given, twice=True)
+    verdict = tried(given)
     if shrink and verdict.faults:
         given = shrunk(given, verdict.faults[0].kind)
-        verdict = tried(given, twice=True)
+        verdict = tried(given)
     sys.stdout.write(f"{given}\n# family {given.family}, {verdict.outcome} in {verdict.seconds:.3f} s\n")
     sys.stdout.write("".join(f"# {code}\n" for code in sorted(verdict.codes)))
     sys.stdout.write("".join(f"FAULT {fault.kind}\n{fault.text}\n" for fault in verdict.faults))

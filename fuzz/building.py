@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from zlib import crc32
 
 from fuzz.inputs import INPUT, PLATFORM, PREVIOUS, PROJECT, Input
 from kservec.api import (
@@ -40,6 +41,8 @@ from kservec.io.workspace import open_workspace
 
 LIMITS = Limits()
 BUILTIN = "builtin/"
+WHOLE_CATALOG = 8
+"""One of so many inputs is compiled with all built-in runtimes."""
 MEMORY = Path("/dev/shm")  # noqa: S108 - where it is there, a folder in memory
 
 
@@ -94,7 +97,7 @@ def built_files(given: Input) -> Built:
     )
     inputs, files = inputs_of(groups[0], target)
     if given.has_catalog:
-        inputs = evolve(inputs, builtin=catalog(need_presets(inputs.specs)))
+        inputs = evolve(inputs, builtin=suited(given, presets=need_presets(inputs.specs)))
     result = compile_documents(inputs, packaged_schemas(), plugs())
     if any(span.file.startswith(BUILTIN) for found in result.diagnostics for span in found.spans):
         files = [*files, *builtin_files(Target())]
@@ -112,10 +115,28 @@ def files_of(contents: Mapping[str, bytes]) -> list[File]:
     return [File(path, content) for path, content in contents.items()]
 
 
+def suited(given: Input, *, presets: bool) -> list[Document]:
+    """The whole catalog for some inputs; for most only what their files name, which is quicker."""
+    text = b"".join(given.files.values())
+    whole = not crc32(text) % WHOLE_CATALOG
+    return [
+        document for document, words in catalog(presets) if whole or not words or any(word in text for word in words)
+    ]
+
+
 @cache
-def catalog(presets: bool) -> list[Document]:
-    """The documents of the built-in catalog."""
-    return parsed(builtin_files(Target(), presets=presets), LIMITS)[0]
+def catalog(presets: bool) -> list[tuple[Document, tuple[bytes, ...]]]:
+    """The documents of the built-in catalog, and the names of runtimes and of what they serve."""
+    documents, _ = parsed(builtin_files(Target(), presets=presets), LIMITS)
+    return [(document, tuple(served(document.value))) for document in documents]
+
+
+def served(value: Any) -> Iterator[bytes]:
+    """The name of a runtime and of the formats that it serves; nothing for other kinds."""
+    formats = value.get("spec", {}).get("supportedModelFormats")
+    if formats:
+        yield value["metadata"]["name"].encode()
+        yield from (entry["name"].encode() for entry in formats)
 
 
 def built_project(given: Input) -> Built:

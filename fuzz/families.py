@@ -28,21 +28,21 @@ from fuzz.stock import Stock
 Family: TypeAlias = Callable[[Random, Stock], Input]
 
 FAMILIES: dict[str, tuple[int, Family]] = {
-    "grown": (120, grown_objects),
-    "mutated": (160, mutated),
-    "published": (100, published),
-    "scalars": (80, scalars),
-    "spliced": (50, spliced),
-    "yaml": (120, yaml_text),
-    "bytes": (120, as_bytes),
-    "templates": (50, templates),
-    "uris": (50, uris),
-    "quantities": (50, quantities),
-    "platform": (50, platform),
-    "graphs": (50, graphs),
-    "router": (70, router),
-    "projects": (30, projects),
-    "large": (3, large),
+    "grown": (100, grown_objects),
+    "mutated": (130, mutated),
+    "published": (70, published),
+    "scalars": (70, scalars),
+    "spliced": (40, spliced),
+    "yaml": (150, yaml_text),
+    "bytes": (170, as_bytes),
+    "templates": (40, templates),
+    "uris": (40, uris),
+    "quantities": (40, quantities),
+    "platform": (40, platform),
+    "graphs": (40, graphs),
+    "router": (100, router),
+    "projects": (25, projects),
+    "large": (2, large),
 }
 """Every family with its share of the inputs."""
 _NAMES = tuple(FAMILIES)

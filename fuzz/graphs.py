@@ -30,7 +30,8 @@ def graph_document(chance: Random, stock: Stock) -> Any:
     graph = grown(*GRAPH_KIND, chance, stock) if chance.random() < 0.4 else own
     nodes = graph["spec"].get("nodes") if isinstance(graph.get("spec"), dict) else None
     nodes = nodes if isinstance(nodes, dict) else {}
-    steps = [s for n in nodes.values() if isinstance(n, dict) for s in n.get("steps") or () if isinstance(s, dict)]
+    listed = [n["steps"] for n in nodes.values() if isinstance(n, dict) and isinstance(n.get("steps"), list)]
+    steps = [step for steps in listed for step in steps if isinstance(step, dict)]
     for _ in range(chance.choice((0, 1, 2, 4))):
         change_step(chance.choice(steps or [{}]), tuple(map(str, nodes)), chance)
     mutate([graph], chance.choice((0, 0, 1, 1, 2)), chance, stock)

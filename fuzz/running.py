@@ -17,7 +17,7 @@ from typing import Any
 
 from fuzz.families import make
 from fuzz.stock import Stock, read_stock
-from fuzz.trying import SAMPLE, Fault, tried
+from fuzz.trying import THOROUGH, TWICE, Fault, tried
 
 CHUNK = 500
 PATIENCE_SECONDS = 120.0
@@ -65,7 +65,7 @@ def tally_of(task: Task, stock: Stock, at: Callable[[int], None]) -> Tally:
     for number in range(task.first, task.first + task.count):
         at(number)
         given = make(task.seed, number, stock, task.family)
-        verdict = tried(given, twice=number % SAMPLE == 0)
+        verdict = tried(given, twice=number % TWICE == 0, thorough=number % THOROUGH == 0)
         counts = tally.families.setdefault(
             given.family, {"inputs": 0, "output": 0, "refused": 0, "router": 0, "seconds": 0}
         )

@@ -9,6 +9,7 @@ from fuzz.inputs import Input
 from fuzz.trying import tried
 
 MOST_SECONDS = 60.0
+TWICE_KINDS = ("determinism", "other reader")
 
 
 def shrunk(given: Input, kind: str) -> Input:
@@ -16,7 +17,9 @@ def shrunk(given: Input, kind: str) -> Input:
     end = time.monotonic() + MOST_SECONDS
 
     def still(other: Input) -> bool:
-        return time.monotonic() < end and any(f.kind == kind for f in tried(other, twice="determinism" in kind).faults)
+        return time.monotonic() < end and any(
+            f.kind == kind for f in tried(other, twice=kind.startswith(TWICE_KINDS)).faults
+        )
 
     for path in list(given.files):
         less = given.with_files({name: content for name, content in given.files.items() if name != path})

@@ -21,8 +21,8 @@ HANG_SECONDS = 2.0
 """Of processor time, for one input: the machine may be busy with other things."""
 SLOW_SECONDS, SLOW_SECONDS_PER_BYTE = 0.25, 20e-6
 """What takes longer than this grows faster than its input, or is about to."""
-SAMPLE = 16
-"""So many inputs are tried once where one is tried twice, for the same bytes."""
+TWICE, THOROUGH = 48, 4
+"""Of so many inputs one is made twice, for the same bytes; and of so many one is looked at in all kinds of reports."""
 SOURCES = ("kservec", "kservec_router")
 
 
@@ -47,8 +47,8 @@ class Verdict:
     faults: tuple[Fault, ...] = ()
 
 
-def tried(given: Input, *, twice: bool = False, judge: bool = True) -> Verdict:
-    """Try an input. `twice`: also in another order, and by another reader."""
+def tried(given: Input, *, twice: bool = True, thorough: bool = True) -> Verdict:
+    """Try an input. `twice`: also in another order, and by another reader; `thorough`: in all kinds of reports."""
     start = time.process_time()
     outcome, codes, found = "refused", frozenset[str](), []
     try:
@@ -63,9 +63,9 @@ def tried(given: Input, *, twice: bool = False, judge: bool = True) -> Verdict:
                 codes = frozenset(d.code.slug for d in made.diagnostics)
                 if seconds > SLOW_SECONDS + SLOW_SECONDS_PER_BYTE * given.size:
                     found.append(Fault(f"slow: {given.family}", f"{seconds:.2f} s for {given.size} bytes"))
-        if judge and outcome != "router":
+        if outcome != "router":
             with no_longer_than(5 * HANG_SECONDS):
-                found += [fault_of(text) for text in judged(given, made, twice)]
+                found += [fault_of(text) for text in judged(given, made, twice=twice, thorough=thorough)]
     except TooSlowError as error:
         found.append(Fault(f"hang in {innermost(error)}", trace(error)))
     except Exception as error:  # noqa: BLE001 - that none comes out is what is tried
@@ -73,9 +73,9 @@ def tried(given: Input, *, twice: bool = False, judge: bool = True) -> Verdict:
     return Verdict(outcome, time.process_time() - start, codes, tuple(found))
 
 
-def judged(given: Input, made: Built, twice: bool) -> Iterator[str]:
+def judged(given: Input, made: Built, *, twice: bool, thorough: bool) -> Iterator[str]:
     """Everything that is wrong with what was made."""
-    yield from faults(given, made)
+    yield from faults(given, made, thorough=thorough)
     if made.ok:
         yield from graph_faults(made)
     if twice:
