@@ -19,7 +19,11 @@ SETTINGS = plugs().secret_settings
 def as_input(case: Case, values: dict[str, list[Any]], style: Style = PLAIN) -> Input:
     """A case as an input, with its documents written anew, and values of its own in every other Secret."""
     planted = tuple(secret for documents in values.values() for document in documents for secret in plant(document))
-    texts = {path: encoded(written(documents, style)) for path, documents in values.items() if documents}
+    texts = {
+        path: encoded(written(documents, style))
+        for path, documents in values.items()
+        if documents or case.documents[path]
+    }
     return replace(plain(case, {**case.files, **texts}), secrets=planted)
 
 

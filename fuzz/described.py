@@ -50,8 +50,8 @@ def cluster(chance: Random, stock: Stock) -> Any:
 
 def platform(chance: Random, stock: Stock) -> Input:
     """The cluster: KServe's settings (the JSON in their texts too), the Cluster document, runtimes, Secrets."""
-    case = chance.choice([c for c in stock.cases if c.is_described])
-    values = case.values()
+    case = chance.choice([c for c in stock.cases if c.is_described or len(c.documents) > 1])
+    values = moved(case.values(), chance)
     described = [d for path, found in values.items() if path.startswith(PLATFORM) for d in found]
     document = chance.choice(described or [{}])
     sections = document.get("data") if document.get("kind") == "ConfigMap" else None
@@ -65,6 +65,16 @@ def platform(chance: Random, stock: Stock) -> Input:
         files = {**made.files, f"{PLATFORM}z.yaml": encoded(written([cluster(chance, stock)]))}
         return made.with_files(files)
     return made
+
+
+def moved(values: dict[str, list[Any]], chance: Random) -> dict[str, list[Any]]:
+    """The documents, of which those that describe the cluster now and then do so from the platform's side."""
+    if chance.random() < 0.5:
+        return values
+    names = [kind for _, kind in COMPILED]
+    parted = {path: [d for d in documents if d.get("kind") in names] for path, documents in values.items()}
+    rest = [d for documents in values.values() for d in documents if d.get("kind") not in names]
+    return {**parted, f"{PLATFORM}moved.yaml": rest}
 
 
 def mutated_section(text: str, chance: Random, stock: Stock) -> str:

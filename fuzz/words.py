@@ -112,13 +112,19 @@ IMAGES: tuple[str, ...] = (
     "a@sha256:0", "A/b", "a:", ":a", "a b", "a:1:2", "", "a/" * 100, "a:{{.Tag}}", "$(IMAGE)", "a:v1-gpu", "é:1",
     "a@", "https://r.io/a",
 )  # fmt: skip
+EXPRESSIONS: tuple[str, ...] = (
+    "", ".*", "^s3://", "(a", "a)", "[a", "a**", "(a+)+$", "(a|a)*$", "(?=a)", "(?!a)", "(a)\\1", "(?i)S3", "\\d+",
+    "\\pL", "[[:alpha:]]", "a{2,1}", "a{1001}", "(a{1000}){1000}", "\\z", "\\", "(?P<a>b)",
+    "^(.*)(.*)(.*)(.*)(.*)(.*)x$", "\\Qa\\E", "é", "(?s).", "$^",
+)  # fmt: skip
 BY_KEY: tuple[tuple[str, tuple[Any, ...]], ...] = (
-    ("uri", URIS), ("url", ADDRESSES), ("path", (*URIS, *TEXTS)), ("condition", CONDITIONS), ("data", CONDITIONS),
-    ("image", IMAGES), ("template", TEMPLATES), ("args", TEMPLATES), ("command", TEMPLATES), ("value", TEMPLATES),
-    ("cpu", QUANTITIES), ("memory", QUANTITIES), ("storage", QUANTITIES), ("quantity", QUANTITIES),
-    ("size", QUANTITIES), ("limit", QUANTITIES), ("gpu", QUANTITIES), ("seconds", DURATIONS), ("timeout", DURATIONS),
-    ("interval", DURATIONS), ("duration", DURATIONS), ("domain", ADDRESSES), ("host", ADDRESSES),
-    ("replicas", NUMBERS), ("port", NUMBERS), ("percent", NUMBERS), ("weight", NUMBERS),
+    ("regex", EXPRESSIONS), ("pattern", EXPRESSIONS), ("uri", URIS), ("url", ADDRESSES), ("path", (*URIS, *TEXTS)),
+    ("condition", CONDITIONS), ("data", CONDITIONS), ("image", IMAGES), ("template", TEMPLATES), ("args", TEMPLATES),
+    ("command", TEMPLATES), ("value", TEMPLATES), ("cpu", QUANTITIES), ("memory", QUANTITIES),
+    ("storage", QUANTITIES), ("quantity", QUANTITIES), ("size", QUANTITIES), ("limit", QUANTITIES),
+    ("gpu", QUANTITIES), ("seconds", DURATIONS), ("timeout", DURATIONS), ("interval", DURATIONS),
+    ("duration", DURATIONS), ("domain", ADDRESSES), ("host", ADDRESSES), ("replicas", NUMBERS), ("port", NUMBERS),
+    ("percent", NUMBERS), ("weight", NUMBERS),
 )  # fmt: skip
 """Odd values that are nearly right for a field, by a part of its name."""
 SCALARS: tuple[Any, ...] = (
