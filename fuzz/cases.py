@@ -22,7 +22,7 @@ def as_input(case: Case, values: dict[str, list[Any]], style: Style = PLAIN) -> 
     texts = {
         path: encoded(written(documents, style))
         for path, documents in values.items()
-        if documents or case.documents[path]
+        if documents or case.documents.get(path)
     }
     return replace(plain(case, {**case.files, **texts}), secrets=planted)
 

@@ -88,7 +88,7 @@ class Worker:
         self.task: Task | None = None
         self.since = time.monotonic()
         self.seen = -1
-        self.process = _processes.Process(target=work, args=(there, self.number, stock), daemon=True)
+        self.process = _processes.Process(target=work, args=(self.here, there, self.number, stock), daemon=True)
         self.process.start()
         there.close()
 
@@ -110,15 +110,16 @@ class Worker:
         self.here.close()
 
 
-def work(tasks: Connection[Any, Any], number: Any, stock: Stock) -> None:
-    """What a worker's process does, until nobody has tasks for it."""
+def work(parent: Connection[Any, Any], tasks: Connection[Any, Any], number: Any, stock: Stock) -> None:
+    """What a worker's process does, until nobody has tasks for it: the other end must not be open here, too."""
+    parent.close()
     gc.freeze()
     gc.set_threshold(20_000)
 
     def at(tried_number: int) -> None:
         number.value = tried_number
 
-    with contextlib.suppress(EOFError, KeyboardInterrupt):
+    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         while True:
             tasks.send(tally_of(tasks.recv(), stock, at))
 
