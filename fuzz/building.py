@@ -105,9 +105,14 @@ def built_files(given: Input) -> Built:
         made=(Made(result.objects, planned_tree(result.objects)),) if result.objects or result.ok else (),
         diagnostics=result.diagnostics,
         sources=shown_sources(result.diagnostics, files),
-        texts={file.name: text_of(file) for file in files} if result.diagnostics else {},
+        texts=texts_in(files) if result.diagnostics else {},
         ok=result.ok,
     )
+
+
+def texts_in(files: Iterable[File]) -> dict[str, str]:
+    """The texts of files by their names."""
+    return {file.name: text_of(file) for file in files}
 
 
 def files_of(contents: Mapping[str, bytes]) -> list[File]:

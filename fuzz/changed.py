@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from fuzz.cases import as_input, plain
 from fuzz.damaging import BYTE_DAMAGES, TEXT_DAMAGES
-from fuzz.inputs import INPUT, Input
-from fuzz.mutating import TIMES, Place, mutate, places
+from fuzz.inputs import BEFORE, DUMP, INPUT, Input
+from fuzz.mutating import TIMES, Place, add, bend, mutate, places, remove, repeat, set_other, swap
 from fuzz.stock import Case, Stock
 from fuzz.words import QUANTITIES, SCALARS, TEMPLATES, URIS
 from fuzz.writing import any_style, encoded, written
 
+RECOMBINING = (set_other, set_other, set_other, add, add, add, swap, remove, repeat, bend)
 NOWHERE: Place = ({}, "", "")
 
 
@@ -34,6 +36,36 @@ def mutated_case(case: Case, chance: Random, stock: Stock) -> Input:
     changed = chance.choice(own) if own and chance.random() < 0.8 else chance.choice([*values.values(), []])
     mutate(changed, chance.choice(TIMES), chance, stock)
     return as_input(case, values)
+
+
+def recombined(chance: Random, stock: Stock) -> Input:
+    """A good case in which places have what other good files have there: most of these can be compiled."""
+    case = chance.choice(stock.good)
+    values = case.values()
+    own = [documents for path, documents in values.items() if path.startswith(INPUT) and documents]
+    mutate(chance.choice([*own, *values.values()]), chance.choice((1, 2, 3, 5, 8)), chance, stock, RECOMBINING)
+    return replace(as_input(case, values), names_revisions=chance.random() < 0.5)
+
+
+def dumps(chance: Random, stock: Stock) -> Input:
+    """The dump of a cluster: documents of real builds in one file, with some changes."""
+    cases = [chance.choice(stock.good) for _ in range(chance.choice((1, 1, 2)))]
+    documents = [d for case in cases for found in case.values().values() for d in found]
+    mutate(documents, chance.choice((0, *TIMES)), chance, stock)
+    as_list = chance.random() < 0.3
+    text = written([{"apiVersion": "v1", "kind": "List", "items": documents}] if as_list else documents)
+    return Input({f"{DUMP}all.yaml": encoded(text)})
+
+
+def updates(chance: Random, stock: Stock) -> Input:
+    """A good case as it was, and as it is after some changes."""
+    case = chance.choice(stock.good)
+    values = case.values()
+    before = {BEFORE + p.removeprefix(INPUT): c for p, c in case.files.items() if p.startswith(INPUT)}
+    own = [documents for path, documents in values.items() if path.startswith(INPUT) and documents]
+    mutate(chance.choice(own or [[]]), chance.choice(TIMES), chance, stock, RECOMBINING)
+    made = as_input(case, values)
+    return replace(made.with_files({**made.files, **before}), names_revisions=chance.random() < 0.5)
 
 
 def scalars(chance: Random, stock: Stock) -> Input:

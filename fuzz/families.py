@@ -9,13 +9,16 @@ from typing import TypeAlias
 
 from fuzz.changed import (
     as_bytes,
+    dumps,
     large,
     mutated,
     published,
     quantities,
+    recombined,
     scalars,
     spliced,
     templates,
+    updates,
     uris,
     yaml_text,
 )
@@ -29,12 +32,13 @@ Family: TypeAlias = Callable[[Random, Stock], Input]
 
 FAMILIES: dict[str, tuple[int, Family]] = {
     "grown": (100, grown_objects),
-    "mutated": (130, mutated),
+    "mutated": (110, mutated),
+    "recombined": (100, recombined),
     "published": (70, published),
     "scalars": (70, scalars),
-    "spliced": (40, spliced),
-    "yaml": (150, yaml_text),
-    "bytes": (170, as_bytes),
+    "spliced": (30, spliced),
+    "yaml": (140, yaml_text),
+    "bytes": (160, as_bytes),
     "templates": (40, templates),
     "uris": (40, uris),
     "quantities": (40, quantities),
@@ -42,6 +46,8 @@ FAMILIES: dict[str, tuple[int, Family]] = {
     "graphs": (40, graphs),
     "router": (100, router),
     "projects": (25, projects),
+    "dumps": (10, dumps),
+    "updates": (15, updates),
     "large": (2, large),
 }
 """Every family with its share of the inputs."""

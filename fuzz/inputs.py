@@ -10,6 +10,8 @@ INPUT, PLATFORM, PREVIOUS = "input/", "platform/", "previous/"
 """The folders of a build without a project. Everything else lies as it does in a repository."""
 PROJECT = "kservec.yaml"
 GRAPH, BODY = "graph.json", "body.json"
+DUMP, BEFORE = "dump/", "before/"
+"""What is imported, and what an input was before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,8 @@ class Input:
     """What is given to the compiler or to the router.
 
     `files` are contents by path: those below `input/` are compiled, those below `platform/` describe the cluster; with
-    a `kservec.yaml` all of them are a repository; with a `graph.json` they are for the router. `absent`,
+    a `kservec.yaml` all of them are a repository; with a `graph.json` they are for the router; those below `dump/` are
+    imported, and those below `before/` are what is compared with `input/`. `absent`,
     `names_revisions` and `has_catalog` are the options of a build. `secrets` are texts that stand only where the values
     of Secrets stand, and must not come out.
     """

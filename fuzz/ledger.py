@@ -76,7 +76,7 @@ def families(rows: list[dict[str, Any]]) -> Iterator[str]:
             sums.setdefault(family, Counter()).update(counts)
     for family, counts in sorted(sums.items()):
         each = 1000 * counts["seconds"] / counts["inputs"]
-        judged = (f"{counts[name]:,}" if family != "router" else "" for name in ("output", "refused"))
+        judged = (f"{counts[name]:,}" if counts["output"] + counts["refused"] else "" for name in ("output", "refused"))
         yield f"| {family} | {counts['inputs']:,} | {' | '.join(judged)} | {each:.1f} |"
 
 

@@ -67,7 +67,7 @@ def tally_of(task: Task, stock: Stock, at: Callable[[int], None]) -> Tally:
         given = make(task.seed, number, stock, task.family)
         verdict = tried(given, twice=number % TWICE == 0, thorough=number % THOROUGH == 0)
         counts = tally.families.setdefault(
-            given.family, {"inputs": 0, "output": 0, "refused": 0, "router": 0, "seconds": 0}
+            given.family, {"inputs": 0, "output": 0, "refused": 0, "compared": 0, "planned": 0, "seconds": 0}
         )
         counts["inputs"] += 1
         counts[verdict.outcome] += 1

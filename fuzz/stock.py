@@ -51,9 +51,13 @@ class Case:
 
 @dataclass(slots=True)
 class Stock:
-    """All cases, and what fields hold: `scalars` and `pieces` (maps and lists, as JSON) by the names of fields."""
+    """All cases, those among them that give output, repositories and published manifests, and what fields hold.
+
+    By the names of fields: `scalars`, `pieces` (maps and lists, as JSON), and `siblings`, the fields in them.
+    """
 
     cases: list[Case] = field(default_factory=list)
+    good: list[Case] = field(default_factory=list)
     projects: list[Case] = field(default_factory=list)
     published: list[Case] = field(default_factory=list)
     scalars: dict[str, list[Any]] = field(default_factory=dict)
@@ -78,6 +82,7 @@ def read_stock() -> Stock:
         case = case_of(dict(files_below(top)), arguments(folder) if top is folder else ())
         if case.files and top is folder:
             stock.cases.append(case)
+            stock.good += [case] * (not folder.name.startswith("err-"))
         elif case.files:
             stock.projects.append(case)
     for path in sorted((ROOT / "examples" / "services").glob("*.yaml")):

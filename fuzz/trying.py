@@ -13,9 +13,10 @@ from types import FrameType
 from typing import NamedTuple
 
 from fuzz.building import Built, built
-from fuzz.inputs import GRAPH, INPUT, PROJECT, Input
+from fuzz.inputs import BEFORE, DUMP, GRAPH, INPUT, PROJECT, Input
 from fuzz.judging import faults, peer_faults
 from fuzz.routing import graph_faults, route_faults
+from fuzz.viewing import explained_faults, imported, updated_faults
 
 HANG_SECONDS = 2.0
 """Of processor time, for one input: the machine may be busy with other things."""
@@ -24,6 +25,7 @@ SLOW_SECONDS, SLOW_SECONDS_PER_BYTE = 0.3, 30e-6
 TWICE, THOROUGH = 48, 4
 """Of so many inputs one is made twice, for the same bytes; and of so many one is looked at in all kinds of reports."""
 SOURCES = ("kservec", "kservec_router")
+BUILDS = ("output", "refused")
 
 
 class TooSlowError(BaseException):
@@ -39,7 +41,10 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of an input: `codes` are those of its findings, `outcome` is `output`, `refused` or `router`."""
+    """What came of an input: `codes` are those of its findings, `outcome` is `output`, `refused` or `compared`.
+
+    For the router it is `planned`.
+    """
 
     outcome: str
     seconds: float
@@ -54,15 +59,18 @@ def tried(given: Input, *, twice: bool = True, thorough: bool = True) -> Verdict
     try:
         with no_longer_than(HANG_SECONDS):
             if GRAPH in given.files:
-                outcome = "router"
+                outcome = "planned"
                 found += [fault_of(text) for text in route_faults(given)]
+            elif given.below(BEFORE):
+                outcome = "compared"
+                found += [fault_of(text) for text in updated_faults(given)]
             else:
-                made = built(given)
+                made = imported(given) if given.below(DUMP) else built(given)
                 seconds = time.process_time() - start
                 outcome = "output" if made.ok else "refused"
                 codes = frozenset(d.code.slug for d in made.diagnostics)
                 found += slow_faults(given, seconds)
-        if outcome != "router":
+        if outcome in BUILDS:
             with no_longer_than(5 * HANG_SECONDS):
                 found += [fault_of(text) for text in judged(given, made, twice=twice, thorough=thorough)]
     except TooSlowError as error:
@@ -90,7 +98,10 @@ def judged(given: Input, made: Built, *, twice: bool, thorough: bool) -> Iterato
         yield from graph_faults(made)
     if twice:
         yield from peer_faults(made)
-        yield from order_faults(given, made)
+        if not given.below(DUMP):
+            yield from order_faults(given, made)
+        if given.below(INPUT):
+            yield from explained_faults(given)
 
 
 def order_faults(given: Input, made: Built) -> Iterator[str]:

@@ -243,7 +243,7 @@ def test_a_process_that_dies_is_a_fault_and_the_run_goes_on(monkeypatch: pytest.
         del care
         if given_input == third:
             os._exit(1)
-        return trying.Verdict("router", 0.0)
+        return trying.Verdict("planned", 0.0)
 
     third = make(1, 3, stock(), "router")
     monkeypatch.setattr("fuzz.running.tried", deadly)
