@@ -9,11 +9,13 @@ from typing import Any
 
 from fuzz.cases import as_input, plain
 from fuzz.damaging import BYTE_DAMAGES, TEXT_DAMAGES
+from fuzz.growing import enriched
 from fuzz.inputs import BEFORE, DUMP, INPUT, Input
 from fuzz.mutating import TIMES, Place, add, bend, mutate, places, remove, repeat, set_other, swap
 from fuzz.stock import Case, Stock
 from fuzz.words import QUANTITIES, SCALARS, TEMPLATES, URIS
 from fuzz.writing import any_style, encoded, written
+from kservec.io.packaged import packaged_schemas
 
 RECOMBINING = (set_other, set_other, set_other, add, add, add, swap, remove, repeat, bend)
 NOWHERE: Place = ({}, "", "")
@@ -43,8 +45,25 @@ def recombined(chance: Random, stock: Stock) -> Input:
     case = chance.choice(stock.good)
     values = case.values()
     own = [documents for path, documents in values.items() if path.startswith(INPUT) and documents]
-    mutate(chance.choice([*own, *values.values()]), chance.choice((1, 2, 3, 5, 8)), chance, stock, RECOMBINING)
+    specs = [d["spec"] for documents in own for d in documents if isinstance(d.get("spec"), dict)]
+    mutate(specs, chance.choice((1, 2, 3, 5)), chance, stock, RECOMBINING)
     return replace(as_input(case, values), names_revisions=chance.random() < 0.5)
+
+
+def enriched_case(chance: Random, stock: Stock) -> Input:
+    """A good case whose objects have more of the fields that their schemas know."""
+    case = chance.choice(stock.good)
+    values = case.values()
+    for path, texts in case.documents.items():
+        if path.startswith(INPUT):
+            values[path] = [enriched(text, chance, stock) if is_known(text) else json.loads(text) for text in texts]
+    return replace(as_input(case, values), names_revisions=chance.random() < 0.3)
+
+
+def is_known(text: str) -> bool:
+    """Whether a schema ships for the kind of a document."""
+    value = json.loads(text)
+    return packaged_schemas().knows(str(value.get("apiVersion")), str(value.get("kind")))
 
 
 def dumps(chance: Random, stock: Stock) -> Input:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from fuzz.changed import (
     as_bytes,
     dumps,
+    enriched_case,
     large,
     mutated,
     published,
@@ -31,7 +32,8 @@ from fuzz.stock import Stock
 Family: TypeAlias = Callable[[Random, Stock], Input]
 
 FAMILIES: dict[str, tuple[int, Family]] = {
-    "grown": (100, grown_objects),
+    "grown": (50, grown_objects),
+    "enriched": (80, enriched_case),
     "mutated": (110, mutated),
     "recombined": (100, recombined),
     "published": (70, published),

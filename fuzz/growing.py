@@ -14,6 +14,9 @@ from kservec.io.packaged import packaged_own_schema, packaged_schemas
 
 MOST_FIELDS = 45
 """Fields of one object: small ones are quick, and show a fault as well as large ones."""
+COMPONENTS = ("canary", "explainer", "transformer")
+"""What is not added to objects that are there: hardly any is whole when it is grown."""
+TYPES: dict[str, type] = {"array": list, "boolean": bool, "integer": int, "object": dict, "string": str}
 _is_quantity = re.compile(r"\^\(\\\+\|-\)\?").match
 
 
@@ -87,9 +90,25 @@ class Grower:
         self.left -= 1
         if self.left < 0 or self.chance.random() < 0.3:
             found = self.stock.piece(name, self.chance)
-            if found is not None:
+            if found is not None and (self.odds or is_of_type(found, self.resolved(schema).get("type"))):
                 return found
         return self.value(schema, name) if self.left > -MOST_FIELDS else None
+
+    def enrich(self, schema: Any, value: Any, key: str) -> None:
+        """Add a field that the schema knows to a map somewhere in a value, which is changed where it is."""
+        schema = self.resolved(schema)
+        if isinstance(value, list) and value:
+            self.enrich(schema.get("items", {}), self.chance.choice(value), key)
+        if not isinstance(value, dict):
+            return
+        properties = schema.get("properties", {})
+        below = [name for name, part in value.items() if name in properties and isinstance(part, (dict, list)) and part]
+        if below and self.chance.random() < 0.75:
+            name = self.chance.choice(below)
+            self.enrich(properties[name], value[name], name)
+        elif missing := [name for name in properties if name not in value and name not in COMPONENTS]:
+            name = self.chance.choice(missing)
+            value[name] = self.field(properties[name], name)
 
     def scalar(self, schema: Any, kind: Any, key: str) -> Any:
         """A single value."""
@@ -98,9 +117,9 @@ class Grower:
             return chance.random() < 0.5
         if kind in ("integer", "number"):
             low, high = schema.get("minimum", 0), schema.get("maximum", 9000)
-            near = (low, high, low - 1, high + 1, 1, 2, 8080)
-            return chance.choice(near) if chance.random() < 0.9 else chance.choice(NUMBERS)
-        known = self.stock.scalars.get(key)
+            within = (max(low, min(high, 1)), max(low, min(high, 2)), min(high, 8080), low, high)
+            return chance.choice((*within, low - 1, high + 1, chance.choice(NUMBERS)) if self.odds else within)
+        known = [value for value in self.stock.scalars.get(key, ()) if self.odds or is_of_type(value, kind)]
         if known and chance.random() < 0.8:
             return chance.choice(known)
         if _is_quantity(schema.get("pattern", "")):
@@ -110,6 +129,13 @@ class Grower:
         if schema.get("x-kubernetes-int-or-string"):
             return chance.choice(("25%", "1", 1, 8080, "http"))
         return chance.choice(("a", "iris", "ml", "model", "a-b", chance.choice(TEXTS)))
+
+
+def is_of_type(value: Any, kind: Any) -> bool:
+    """Whether a value is of one of a schema's types; of a schema without one, any."""
+    return kind is None or any(
+        isinstance(value, TYPES.get(name, object)) for name in (kind if isinstance(kind, list) else [kind])
+    )
 
 
 def grown(api_version: str, kind: str, chance: Random, stock: Stock) -> Any:
@@ -123,6 +149,16 @@ def grown(api_version: str, kind: str, chance: Random, stock: Stock) -> Any:
     value |= {"apiVersion": api_version, "kind": kind}
     if "spec" in schema["properties"] and "spec" not in value:
         value["spec"] = grower.field(schema["properties"]["spec"], "spec")
+    return value
+
+
+def enriched(text: str, chance: Random, stock: Stock) -> Any:
+    """An object out of a file, as JSON, with some more fields that the schema of its kind knows."""
+    value = json.loads(text)
+    schema = packaged_schemas().document(value["apiVersion"], value["kind"])
+    grower = Grower(schema, chance, stock, chance.choice((0.0, 0.0, 0.0, 0.05)))
+    for _ in range(chance.choice((1, 1, 2, 4, 8))):
+        grower.enrich(schema["properties"].get("spec", {}), value.get("spec"), "spec")
     return value
 
 

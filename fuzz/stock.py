@@ -19,6 +19,7 @@ import yaml
 
 from fuzz.inputs import INPUT, PLATFORM, PROJECT
 from kservec.core.text.source import parse
+from kservec.io.packaged import packaged_schemas
 
 ROOT = Path(__file__).parents[1]
 RECORDED = (ROOT / os.environ.get("KSERVEC_CONFORMANCE", "../shared/conformance")).resolve()
@@ -136,7 +137,8 @@ def learn(stock: Stock) -> None:
     for case in (*stock.cases, *stock.projects):
         for values in case.values().values():
             for value in values:
-                kinds.setdefault(str(value.get("kind")), {})[json.dumps(value)] = None
+                if packaged_schemas().knows(str(value.get("apiVersion")), str(value.get("kind"))):
+                    kinds.setdefault(value["kind"], {})[json.dumps(value)] = None
                 for parent, key, part in fields("", value):
                     siblings.setdefault(parent, {})[key] = None
                     if isinstance(part, (dict, list)):
