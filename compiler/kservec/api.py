@@ -11,6 +11,7 @@ from kservec._version import KSERVE_PROFILE
 from kservec.compilation import Inputs, Result, compile_documents, in_order
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
+from kservec.core.text.encodings import shown_text
 from kservec.core.text.source import Limits, parse
 from kservec.core.text.yaml_reader import TEMPLATE
 from kservec.documents.broken import documents_at
@@ -224,7 +225,7 @@ def unread_texts(found: Iterable[Diagnostic], *groups: Iterable[File]) -> Iterat
 
 def text_of(file: File) -> str:
     """The text of a file, whatever its bytes are; of UTF-16 what is left of it without the zeros."""
-    return file.content.decode("utf-8-sig", "replace").replace("\0", "")
+    return shown_text(file.content)
 
 
 def parsed(

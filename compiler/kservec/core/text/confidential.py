@@ -103,7 +103,8 @@ def shown_document(text: str) -> str:
 
 
 def is_secret(text: str) -> bool:
-    """Whether a document is or holds a Secret, be it that its kind is misspelt or missing."""
+    """Whether a document is or holds a Secret, be it that its kind is misspelt, broken up by NULs, or missing."""
+    text = text.replace("\0", "")
     kinds = _find_kinds(text)
     if any(kind in SECRET_KINDS or closest(kind, SECRET_KINDS) for kind in kinds):
         return True
