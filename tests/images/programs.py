@@ -29,6 +29,8 @@ def installed(folder: Path, *, entrypoint: bool = True) -> None:
     package, programs = folder / "opt" / "kservec", folder / "bin"
     shutil.copytree(IMAGES, package, ignore=shutil.ignore_patterns("__pycache__", "*.Dockerfile", "requirements"))
     shutil.copy(STANDIN, package)
+    for path in (*package.rglob("*"), package, package.parent):
+        path.chmod(path.stat().st_mode | 0o444 | (0o111 if path.is_dir() else 0))  # a checkout may be its owner's alone
     programs.mkdir()
     write_program(programs / "vllm", f'exec {PYTHON} -B {package}/standin.py "$@"')
     for name in ("python3", "python"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +20,13 @@ BELOW_TMP = f"{TMP}/vllm-1000540000"
 
 
 @pytest.fixture
-def open_place(place: Place, tmp_path: Path) -> Place:
-    """A place that any user may look into, and write its record to."""
-    changed = [folder for folder in (tmp_path, *tmp_path.parents) if folder.stat().st_uid == 0 and folder != Path("/")]
-    for folder in changed:
-        folder.chmod(folder.stat().st_mode | 0o055)
-    place.folder.chmod(0o777)
-    return place
+def open_place() -> Iterator[Place]:
+    """A place that any user may look into, and write its record to; folders of pytest are for their owner alone."""
+    with tempfile.TemporaryDirectory(dir=TMP) as folder:
+        Path(folder).chmod(0o755)
+        place = Place(Path(folder) / "place")
+        place.folder.chmod(0o777)
+        yield place
 
 
 def caches(home: Path) -> dict[str, str]:
@@ -32,9 +34,9 @@ def caches(home: Path) -> dict[str, str]:
     return {name: value.replace("/home", str(home), 1) for name, value in read()["environment"].items()}
 
 
-def test_any_user_of_group_0_writes_to_the_home(open_place: Place, tmp_path: Path) -> None:
+def test_any_user_of_group_0_writes_to_the_home(open_place: Place) -> None:
     """An OpenShift user has no entry among the users, and group 0: the image's own folders do."""
-    home = tmp_path / "home"
+    home = open_place.folder / "caches"
     home.mkdir(mode=0o770)
     home.chmod(0o770)
     told = caches(home) | {"HF_HUB_CACHE": str(home)}
@@ -43,9 +45,9 @@ def test_any_user_of_group_0_writes_to_the_home(open_place: Place, tmp_path: Pat
     assert {name: done.environment[name] for name in told} == told
 
 
-def test_any_user_of_any_group_writes_below_tmp(open_place: Place, tmp_path: Path) -> None:
+def test_any_user_of_any_group_writes_below_tmp(open_place: Place) -> None:
     """Where the image's folders are not this user's, and nothing is mounted there, everything goes to /tmp."""
-    home = tmp_path / "home"
+    home = open_place.folder / "caches"
     home.mkdir(mode=0o770)
     told = caches(home) | {"HF_HUB_CACHE": str(home)}
     done = open_place.run("acme/chat", prefix=OUTSIDER, **told)
