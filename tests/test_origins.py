@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kservec import File
+from kservec import File, Target, compile_files
 from kservec.api import front_of
 from kservec.compilation import steps_of
 
@@ -20,6 +20,7 @@ metadata:
     serving.kserve.io/deploymentMode: Standard
     serving.kserve.io/autoscalerClass: {scaler}
     serving.kserve.io/gke-accelerator: nvidia-l4
+    serving.kserve.io/storage-initializer-uid: "1337"
     note: mine
 spec:
   predictor:
@@ -86,6 +87,8 @@ ROWS = [
     ("hpa", "", DEPLOYMENT, ("spec", "template", "metadata", "annotations", "own"), "      own: pods"),
     ("hpa", "", DEPLOYMENT, (*POD, "nodeSelector", "cloud.google.com/gke-accelerator"),
      "    serving.kserve.io/gke-accelerator: nvidia-l4"),
+    ("hpa", "", DEPLOYMENT, (*POD, "initContainers", "storage-initializer", "securityContext", "runAsUser"),
+     '    serving.kserve.io/storage-initializer-uid: "1337"'),
     ("hpa", "", DEPLOYMENT, (*POD, "containers", "kserve-container", "env", "MODE", "value"),
      "        - {name: MODE, value: stable}"),
 ]  # fmt: skip
@@ -114,3 +117,33 @@ def test_a_field_points_at_what_it_was_made_of(
 def test_a_rollout_points_at_its_strategy() -> None:
     """So does the strategy of an LLM server's Deployment."""
     assert line_of(LLM, DEPLOYMENT, ("spec", "strategy")).startswith("  rolloutStrategy:")
+
+
+KNATIVE = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: churn
+  namespace: ml
+  annotations: {serving.kserve.io/deploymentMode: Knative}
+spec:
+  predictor:
+    maxReplicas: 9
+    runtimeClassName: gvisor
+    containers: [{name: kserve-container, image: "registry.example.com/scorer:1"}]
+"""
+CLUSTER = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Cluster
+knative:
+  autoscaler: {max-scale-limit: "5"}
+  features: {kubernetes.podspec-runtimeclassname: disabled}
+"""
+
+
+def test_a_refused_setting_points_at_what_needs_it() -> None:
+    """A limit of Knative's leads to the number that is beyond it, a feature to the field that needs it."""
+    target = Target(platform=[File("cluster.yaml", CLUSTER.encode())])
+    found = compile_files([File("spec.yaml", KNATIVE.encode())], target=target).diagnostics
+    lines = {d.message.split()[-1]: KNATIVE.splitlines()[d.span.line - 1] for d in found if d.is_error and d.span}
+    assert sorted(lines.values()) == ["    maxReplicas: 9", "    runtimeClassName: gvisor"]

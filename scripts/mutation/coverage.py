@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,5 +71,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if place := os.environ.get(REPORT):
         config.pluginmanager.register(Recorder(Path(place)))
     if text := os.environ.get(MUTANT):
-        config.add_cleanup(lambda: None)
-        applied(Mutant(*json.loads(text))).__enter__()
+        stack = ExitStack()
+        stack.enter_context(applied(Mutant(*json.loads(text))))
+        config.add_cleanup(stack.close)
