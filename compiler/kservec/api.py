@@ -17,7 +17,7 @@ from kservec.documents.broken import documents_at
 from kservec.frontend import Options, read
 from kservec.gitops.layout import planned_tree, stream
 from kservec.gitops.rendered import Rendered
-from kservec.io.packaged import packaged_catalog, packaged_schemas
+from kservec.io.packaged import packaged_catalog, packaged_profile, packaged_schemas
 from kservec.io.reading import File, read_files
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Target:
     `platform` are documents that describe it, later ones override; `catalog` is `builtin` or `none`; `absent` are kinds
     that it does not have; `limits` bound what a file may hold. `previous` are files of the last build, which name the
     stable revisions of canaries; `names_revisions` gives revisions of Knative services names that follow from their
-    content; `additions` are what a project wants beyond KServe.
+    content; `additions` are what a project wants beyond KServe; `profile` is the version of KServe.
     """
 
     platform: Sequence[File] = ()
@@ -59,6 +59,7 @@ class Target:
     previous: Sequence[File] = ()
     names_revisions: bool = False
     additions: Additions | None = None
+    profile: str = KSERVE_PROFILE
 
 
 @record
@@ -171,6 +172,7 @@ def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
         previous=tuple(previous),
         names_revisions=target.names_revisions,
         additions=target.additions,
+        profile=packaged_profile(target.profile),
     )
 
 
@@ -236,7 +238,7 @@ def builtin_files(target: Target, *, presets: bool = True) -> tuple[File, ...]:
     """The documents that come with kservec, unless the target does without; with the presets of LLMs or without."""
     if target.catalog == NO_CATALOG:
         return ()
-    files = (File(name, content) for name, content in packaged_catalog(KSERVE_PROFILE))
+    files = (File(name, content) for name, content in packaged_catalog(target.profile))
     return tuple(file for file in files if presets or PRESET not in file.name)
 
 

@@ -223,6 +223,7 @@ def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Targe
             *platform_files(workspace, settings, limits.max_bytes),
         ),
         catalog=settings.catalog,
+        profile=settings.kserve,
         absent=settings.absent,
         limits=limits,
         names_revisions=settings.names_revisions,

@@ -16,6 +16,7 @@ from kservec.admission.servingruntime import admit_runtimes
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span
 from kservec.core.models.local_models import CACHE, NAMESPACE_CACHE
 from kservec.core.names import GROUP
+from kservec.core.profile import CURRENT, Profile
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import Env
 from kservec.core.unit import Unit
@@ -56,13 +57,14 @@ class Options:
 
     `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`). `previous` are documents of
     the last build. `names_revisions`: revisions of Knative services get names, instead of numbers in the cluster.
-    `additions`: what a project wants beyond KServe.
+    `additions`: what a project wants beyond KServe. `profile`: the version of KServe.
     """
 
     absent: tuple[str, ...] = ()
     previous: tuple[Document, ...] = ()
     names_revisions: bool = False
     additions: Additions | None = None
+    profile: Profile = CURRENT
 
 
 @record
@@ -99,10 +101,12 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     """
     ranked = ((builtin, Rank.BUILTIN), (platform, Rank.PLATFORM), (specs, Rank.INPUT))
     entries, found = checked((e for docs, rank in ranked for e in entries_of(docs, rank, schemas)), schemas)
+    entries, later = served(entries, options.profile)
     env, faults = read_env(entries, options, schemas, plugs)
     own = [entry for entry in entries if entry.rank is Rank.INPUT]
     own, repeats = once(own)
-    found += [*faults, *repeats]
+    own, foreign = brought_in(own, env)
+    found += [*later, *faults, *repeats, *foreign]
     broken = broken_documents(entries, found)
     units: list[Unit] = []
     for entry in sorted(own, key=lambda entry: entry.ref):
@@ -120,6 +124,24 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
         diagnostics=tuple(found),
         broken=broken,
     )
+
+
+def served(entries: list[Entry], profile: Profile) -> tuple[list[Entry], Sequence[Diagnostic]]:
+    """The entries that a version of KServe has all fields of, and what is wrong with the others."""
+    if not profile.fields:
+        return entries, ()
+    from kservec.documents.served import known_entries  # noqa: PLC0415 - most runs are for the version that has all
+
+    return known_entries(entries, profile)
+
+
+def brought_in(entries: list[Entry], env: Env) -> tuple[list[Entry], Sequence[Diagnostic]]:
+    """The entries whose models a version of KServe can bring in, and what is wrong with the others."""
+    if not env.profile.schemes:
+        return entries, ()
+    from kservec.documents.served import known_uris  # noqa: PLC0415 - as above
+
+    return known_uris(entries, env)
 
 
 def with_trained(units: Sequence[Unit], entries: Sequence[Entry], env: Env) -> tuple[Sequence[Unit], list[Diagnostic]]:
@@ -171,6 +193,7 @@ def read_env(
         previous={ref_of(document, schemas): document.value for document in options.previous},
         names_revisions=options.names_revisions,
         additions=options.additions,
+        profile=options.profile,
     )
     return env, [*found, *cluster_faults, *catalog_faults, *judge_runtimes(entries, catalog, platform)]
 

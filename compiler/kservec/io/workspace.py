@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec._version import KSERVE_PROFILE
 from kservec.core.diagnostics import has_errors
 from kservec.core.lock import LOCK_FILE
 from kservec.core.text.source import Limits
+from kservec.io.packaged import packaged_profiles
 from kservec.io.reading import File, read_file, read_files, shown_name
 from kservec.project.reading import PROJECT_FILE, read_project
 
@@ -36,6 +38,11 @@ class Workspace(NamedTuple):
     def environments(self) -> Mapping[str, Settings]:
         """The settings of every environment by its name."""
         return self.project.environments
+
+    @property
+    def kserve(self) -> str:
+        """The version of KServe that the project names for all its environments."""
+        return self.project.model.kserve or KSERVE_PROFILE
 
     @property
     def real_root(self) -> str:
@@ -78,11 +85,22 @@ def open_workspace(path: Path, max_bytes: int) -> Opened:
     """
     file = File(shown_name(path), read_file(path, max_bytes))
     project, found = read_project(file.content, file.name)
+    if project is not None and (unknown := unknown_profiles(project)):
+        project, found = None, (*found, *unknown)
     locked = path.with_name(LOCK_FILE)
     lock, faults = lock_of(locked, max_bytes) if locked.is_file() else (None, ())
     if project is None or has_errors(faults):
         return Opened(None, file, (*found, *faults))
     return Opened(Workspace(path.parent, file, project, lock), file, found)
+
+
+def unknown_profiles(project: ReadProject) -> tuple[Diagnostic, ...]:
+    """What is wrong with the versions of KServe that a project names."""
+    if all(settings.kserve == KSERVE_PROFILE for settings in project.environments.values()):
+        return ()
+    from kservec.project.profiles import profile_findings  # noqa: PLC0415 - most projects are for the current version
+
+    return tuple(profile_findings(project.environments, project.document, packaged_profiles()))
 
 
 def lock_of(path: Path, max_bytes: int) -> tuple[Lock | None, tuple[Diagnostic, ...]]:

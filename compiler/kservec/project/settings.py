@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec._version import KSERVE_PROFILE
 from kservec.core.policy import Policy
 from kservec.core.records import fresh, record
 from kservec.project.additions import additions_of, first
@@ -31,7 +32,8 @@ class Settings:
 
     `sources` and `overlay`: what is compiled; an overlay stands for the sources. `platform`: what describes the
     cluster, later ones override. `include`: manifests that are rendered as they are. `namespaces`: those that objects
-    may be in, any if empty. `additions`: what is wanted of objects beyond what KServe makes.
+    may be in, any if empty. `additions`: what is wanted of objects beyond what KServe makes. `kserve`: the version of
+    KServe that is compiled for.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Settings:
     absent: Sequence[str] = ()
     include: Sequence[str] = ()
     namespaces: Sequence[str] = ()
+    kserve: str = KSERVE_PROFILE
     names_revisions: bool = True
     additions: Additions
     policy: Policy = fresh(factory=Policy)
@@ -86,6 +89,7 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         absent=(*project.absent, *own.absent),
         include=(*project.include, *own.include),
         namespaces=tuple(own.namespaces),
+        kserve=first(own.kserve, project.kserve, default=KSERVE_PROFILE),
         names_revisions=revisions == "hash",
         additions=additions_of(project, own),
         policy=policy_of(project, name, own, gitops),

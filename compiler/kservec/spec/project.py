@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
+from kservec._version import KSERVE_PROFILE
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
 from kservec.spec.described import option
@@ -28,6 +30,7 @@ from kservec.spec.texts import (
     ObjectName,
     Path,
     PathWithPlace,
+    Release,
     SecretEntry,
     has_version,
     is_inside,
@@ -276,6 +279,7 @@ class Rollout(Part):
 class Options(Part):
     """What a project says for all its environments, and each environment for itself."""
 
+    kserve: Release | None = option(KSERVE_PROFILE, "The version of KServe whose behaviour is compiled.")
     platform: Sequence[Path] = Field(
         default=(),
         description="Files or folders that describe the cluster; later ones override.",
@@ -314,6 +318,15 @@ class Options(Part):
     )
     gitops: GitOps = Field(default_factory=GitOps, alias="gitops", description="Objects for Argo CD or Flux.")
 
+    @field_validator("kserve", mode="before")
+    @classmethod
+    def is_quoted(cls, value: Json) -> Json:
+        """Refuse a version that YAML has read as a number, which lost its zeros."""
+        if isinstance(value, float):
+            said = {"what": "a number, in which 0.20 is 0.2", "remedy": 'write the version in quotes, as "0.21"'}
+            raise PydanticCustomError("kservec_text", "{what}", said)
+        return value
+
 
 class Environment(Options):
     """One environment. `overlay` is a kustomization over the sources, `patches` one over the rendered objects."""
@@ -340,7 +353,6 @@ class Project(Options):
     api_version: Literal["kservec.dev/v1alpha1"] = Field(description="The version of this document.")
     kind: Literal["Project"] = Field(description="The kind of this document.")
     metadata: Json = Field(default=None, description="Names and labels of your own; kservec does not look at them.")
-    kserve: Literal["0.21"] = Field(default="0.21", description="The version of KServe whose behaviour is compiled.")
     sources: Sequence[Path] = Field(
         min_length=1, description="Files or folders with the services to compile.", examples=[["services"]]
     )

@@ -25,6 +25,7 @@ LOWER = "lower-case letters, digits and dashes, a letter or digit at both ends, 
 DNS_LABEL = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 SUBDOMAIN = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*"
 WORD = "[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+RELEASE = r"[0-9]{1,3}\.[0-9]{1,3}"
 MAX_NAME = 253
 
 _PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
@@ -47,6 +48,7 @@ _is_variable = re.compile("[_A-Za-z][_A-Za-z0-9]*").fullmatch
 _has_scheme = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]|/").match
 _is_short_ssh = re.compile(r"(?:[^\s@/:]+@)?[^\s@/:]+:[^/\s]\S*").fullmatch
 _breaks_a_ref = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|\A[./-]|[./]\Z|\A@\Z").search
+_is_release = re.compile(RELEASE).fullmatch
 _is_digest = re.compile("sha256:[0-9a-f]+").fullmatch
 _places = re.compile(r"\{[A-Za-z_][A-Za-z0-9_.-]*\}|\{\}").findall
 
@@ -181,4 +183,6 @@ RepositoryUrl = text(
     "write https://..., ssh://..., oci://... or git@host:path, without spaces and ..",
     pattern=r"\S+",
 )
+Release = text(_is_release, "not a version of KServe", 'write its first two numbers, as "0.21"', pattern=RELEASE)
+"""A version of KServe, by its first two numbers."""
 Revision = text(is_revision, *REVISION, pattern=r"\S+", has_place=True)
