@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec._version import KSERVE_PROFILE
-from kservec.compilation import Inputs, Result, compile_documents, in_order
+from kservec.compilation import Coming, Inputs, Result, compile_documents, in_order
+from kservec.compilation import front_of as staged_front
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
 from kservec.core.text.source import Limits, parse
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kservec.frontend import Front
     from kservec.policy.judging import Judged
     from kservec.policy.quotas import Bounds
+    from kservec.spec.selection import Selection
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
@@ -43,13 +45,23 @@ NO_CATALOG = "none"
 
 
 @record
+class Upgrade:
+    """What comes next: a version of KServe, files that are laid over the platform, and the services that have it."""
+
+    profile: str = KSERVE_PROFILE
+    platform: Sequence[File] = ()
+    only: Sequence[Selection] = ()
+
+
+@record
 class Target:
     """The cluster that is compiled for.
 
     `platform` are documents that describe it, later ones override; `catalog` is `builtin` or `none`; `absent` are kinds
     that it does not have; `limits` bound what a file may hold. `previous` are files of the last build, which name the
     stable revisions of canaries; `names_revisions` gives revisions of Knative services names that follow from their
-    content; `additions` are what a project wants beyond KServe; `profile` is the version of KServe.
+    content; `additions` are what a project wants beyond KServe; `profile` is the version of KServe;
+    `upgrade` is what some of the services are compiled for instead.
     """
 
     platform: Sequence[File] = ()
@@ -60,6 +72,7 @@ class Target:
     names_revisions: bool = False
     additions: Additions | None = None
     profile: str = KSERVE_PROFILE
+    upgrade: Upgrade | None = None
 
 
 @record
@@ -152,17 +165,34 @@ def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]
     """What a run starts from, and all files that it comes from. Presets are read only where a run has use for them."""
     own = sorted(files, key=itemgetter(0, 1))
     specs, found = parsed(own, target.limits)
-    groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
+    presets = need_presets(specs)
+    groups = (target.platform, builtin_files(target, presets=presets), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
+    coming, files_coming = coming_of(target, presets=presets)
     inputs = Inputs(
         specs=specs,
         platform=platform,
         builtin=catalog,
         options=options_of(target, previous),
-        findings=(*found, *odd, *stale),
+        findings=(*found, *odd, *stale, *(coming.findings if coming is not None else ())),
         unread=tuple(unread_texts((*found, *odd), own, target.platform)),
+        coming=coming,
     )
-    return inputs, [file for group in (own, *groups) for file in group]
+    return inputs, [file for group in (own, *groups, files_coming) for file in group]
+
+
+def coming_of(target: Target, *, presets: bool) -> tuple[Coming | None, Sequence[File]]:
+    """What some services are compiled for instead, and the files that it comes from; None without an upgrade."""
+    upgrade = target.upgrade
+    if upgrade is None:
+        return None, ()
+    later = evolve(target, platform=(*target.platform, *upgrade.platform), profile=upgrade.profile, upgrade=None)
+    builtin = builtin_files(later, presets=presets)
+    (platform, found), (catalog, _) = (parsed(group, target.limits) for group in (later.platform, builtin))
+    coming = Coming(
+        platform=platform, builtin=catalog, options=options_of(later), only=upgrade.only, findings=tuple(found)
+    )
+    return coming, (*later.platform, *builtin)
 
 
 def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
@@ -252,7 +282,7 @@ def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Fr
     """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
     inputs, files_read = inputs_of(files, target or Target())
     schemas = packaged_schemas()
-    front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs())
+    front, _ = staged_front(inputs, schemas, plugs())
     result = Result(diagnostics=in_order((*inputs.findings, *front.diagnostics)))
     return front, Compilation(result=result, sources=shown_sources(result.diagnostics, files_read))
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
+from kservec.core.staging import Staged
 from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
 from kservec.emit import dump
-from kservec.frontend import Options, read
+from kservec.frontend import READERS as UNITS
+from kservec.frontend import Options, merged, read
 from kservec.gitops.rendered import Rendered
 from kservec.pipeline import REFERRING, run
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from kservec.core.unit import Source, Step, Unit
     from kservec.frontend import Front
     from kservec.policy.units import Judge
+    from kservec.spec.selection import Selection
 
 NAME = ("metadata", "name")
 TOGETHER = 32
@@ -37,7 +40,8 @@ TOGETHER = 32
 class Inputs:
     """The documents of a run by what they are for, and what was found when they were read.
 
-    `unread` are the texts of documents that could not be read.
+    `unread` are the texts of documents that could not be read. `coming`: what some of the services are compiled for
+    instead.
     """
 
     specs: Sequence[Document]
@@ -46,6 +50,18 @@ class Inputs:
     options: Options = fresh(factory=Options)
     findings: Sequence[Diagnostic] = ()
     unread: Sequence[str] = ()
+    coming: Coming | None = None
+
+
+@record
+class Coming:
+    """A platform, catalog and options that come next, and the services that are compiled for them already."""
+
+    platform: Sequence[Document] = ()
+    builtin: Sequence[Document] = ()
+    options: Options = fresh(factory=Options)
+    only: Sequence[Selection] = ()
+    findings: Sequence[Diagnostic] = ()
 
 
 @record
@@ -53,13 +69,14 @@ class Result:
     """What a run made: objects in their total order, findings in the order of the input, where services are reached.
 
     With an error among the findings there are no objects and no URLs. `judge` is what a project's objects were held
-    against.
+    against. `staged` are the services that were compiled for what comes next.
     """
 
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
     judge: Judge | None = None
+    staged: Staged = Staged()
 
     @property
     def ok(self) -> bool:
@@ -74,17 +91,19 @@ def compile_documents(
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> Result:
     """Compile documents. `each` is told how many of how many units are done."""
-    front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
+    front, staged = front_of(inputs, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
     output = Output(judge_of(front))
     # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
-    env, waiting, total, context = front.env, deque(in_stages(front.units)), len(front.units), front.context
+    waiting, total, context = deque(in_stages(front)), len(front.units), front.context
+    env_of = front.env_of
     index = index_of(front)
     broken = evolve(front.broken, texts=(*front.broken.texts, *inputs.unread))
     del front
     while waiting:
-        units = next_units(waiting)
+        units = next_units(waiting, env_of)
+        env = env_of(units[0].ref)
         for step in run(units, index.known_in(env) if index and units[0].ref.kind in REFERRING else env):
             found += step.diagnostics
             is_broken = has_errors(step.diagnostics)
@@ -96,9 +115,24 @@ def compile_documents(
     said = (*output.declared(context, schemas), *misled(context, output, schemas))
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
-        return Result(diagnostics=ordered)
+        return Result(diagnostics=ordered, staged=staged)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
-    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=output.judge)
+    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=output.judge, staged=staged)
+
+
+def front_of(inputs: Inputs, schemas: Schemas, plugs: Plugs) -> tuple[Front, Staged]:
+    """What the passes of a run start from, and which services are compiled for what comes next."""
+    front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
+    coming = inputs.coming
+    if coming is None:
+        return front, Staged()
+    from kservec.core.staging import staged  # noqa: PLC0415 - most projects have no upgrade under way
+
+    services = ((ref_of(d, schemas), d.value) for d in inputs.specs)
+    chosen = staged([(ref, value) for ref, value in services if ref.kind in UNITS], coming.only)
+    options = evolve(coming.options, previous=inputs.options.previous)
+    later = read(inputs.specs, coming.platform, coming.builtin, options, schemas, plugs)
+    return merged(front, later, chosen.moved), chosen
 
 
 def step_of(front: Front, ref: ObjectRef) -> Step | None:
@@ -109,8 +143,9 @@ def step_of(front: Front, ref: ObjectRef) -> Step | None:
 
 def steps_of(front: Front) -> Iterator[Step]:
     """Every unit after all its passes, with its trees, those that refer to others last."""
-    index, env = index_of(front), front.env
-    for unit in in_stages(front.units):
+    index = index_of(front)
+    for unit in in_stages(front):
+        env = front.env_of(unit.ref)
         (step,) = run([unit], index.known_in(env) if index and unit.ref.kind in REFERRING else env)
         if index is not None:
             index.add(step.unit, env, is_broken=has_errors(step.diagnostics))
@@ -139,15 +174,16 @@ def index_of(front: Front) -> Index | None:
     return Index(front.units, front.diagnostics, front.env)
 
 
-def in_stages(units: Iterable[Unit]) -> list[Unit]:
+def in_stages(front: Front) -> list[Unit]:
     """Units in the order in which they are compiled: those that refer to others come last."""
-    return sorted(units, key=lambda unit: unit.ref.kind in REFERRING)
+    return sorted(front.units, key=lambda unit: (unit.ref.kind in REFERRING, unit.ref in front.moved))
 
 
-def next_units(waiting: deque[Unit]) -> list[Unit]:
+def next_units(waiting: deque[Unit], env_of: Callable[[ObjectRef], Env]) -> list[Unit]:
     """The units that are compiled together next, all of one kind; they are taken away from those that wait."""
     units = [waiting.popleft()]
-    while waiting and len(units) < TOGETHER and waiting[0].ref.kind == units[0].ref.kind:
+    kind, env = units[0].ref.kind, env_of(units[0].ref)
+    while waiting and len(units) < TOGETHER and waiting[0].ref.kind == kind and env_of(waiting[0].ref) is env:
         units.append(waiting.popleft())
     return units
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.api import Target, compile_files, parsed, shown_sources
+from kservec.api import Target, Upgrade, compile_files, parsed, shown_sources
 from kservec.compilation import in_order
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
@@ -18,7 +18,7 @@ from kservec.gitops.layout import planned_files, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.io.named_paths import nothing_compiled, path_faults
 from kservec.io.packaged import packaged_schemas
-from kservec.io.workspace import Workspace, include_files, platform_files, source_files
+from kservec.io.workspace import Workspace, coming_files, include_files, platform_files, source_files
 from kservec.judging import judge
 from kservec.project.gitops import gitops_span
 
@@ -174,6 +174,11 @@ def said_of(compilation: Compilation, workspace: Workspace, settings: Settings) 
     """What was found in an environment; what is about the project's own settings is located in its file."""
     places = absent_places(workspace, settings.name)
     found = tuple(placed(d, places) for d in compilation.diagnostics)
+    if settings.upgrade is not None:
+        from kservec.project.upgrade import upgrade_findings  # noqa: PLC0415 - most projects have no upgrade under way
+
+        document = workspace.project.document
+        found = (*found, *upgrade_findings(settings.upgrade, compilation.result.staged, document))
     if compilation.ok and not compilation.objects:
         found = (*found, nothing_compiled(workspace))
     return found
@@ -228,4 +233,17 @@ def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Targe
         limits=limits,
         names_revisions=settings.names_revisions,
         additions=evolve(settings.additions, policy=settings.policy, lock=workspace.lock),
+        upgrade=upgrade_of(workspace, settings, limits),
     )
+
+
+def upgrade_of(workspace: Workspace, settings: Settings, limits: Limits) -> Upgrade | None:
+    """What some of the services of an environment are compiled for instead; None where there are none.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    coming = settings.upgrade
+    if coming is None or not coming.only:
+        return None
+    return Upgrade(profile=coming.kserve, platform=coming_files(workspace, coming, limits.max_bytes), only=coming.only)

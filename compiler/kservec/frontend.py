@@ -31,6 +31,7 @@ from kservec.documents.metadata import odd_in_others
 if TYPE_CHECKING:
     from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
+    from kservec.core.diagnostics import ObjectRef
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
     from kservec.core.schemas.schema import Schemas
@@ -71,7 +72,7 @@ class Options:
 class Front:
     """What the passes start from. `context` are documents of the input that are not compiled, in their order.
 
-    `broken` is what was declared and cannot be used.
+    `broken` is what was declared and cannot be used. `later` is what the services in `moved` are compiled for instead.
     """
 
     env: Env
@@ -79,6 +80,30 @@ class Front:
     context: tuple[Document, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     broken: Broken = fresh(factory=Broken)
+    later: Env | None = None
+    moved: frozenset[ObjectRef] = frozenset()
+
+    def env_of(self, ref: ObjectRef) -> Env:
+        """What a service is compiled for."""
+        return self.later if self.later is not None and ref in self.moved else self.env
+
+
+def merged(front: Front, later: Front, moved: frozenset[ObjectRef]) -> Front:
+    """What the passes start from where some services are compiled for what comes next.
+
+    Of those all that was found is what was found there; what is wrong with the coming platform itself counts, too.
+    """
+    units = [u for u in front.units if u.ref not in moved] + [u for u in later.units if u.ref in moved]
+    described = {unit.ref for unit in (*front.units, *later.units)}
+    now = (d for d in front.diagnostics if d.subject not in moved)
+    then = (d for d in later.diagnostics if d.subject in moved or d.subject not in described)
+    return evolve(
+        front,
+        units=tuple(sorted(units, key=lambda unit: unit.ref)),
+        diagnostics=(*now, *then),
+        later=later.env,
+        moved=moved,
+    )
 
 
 def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in rank and are told apart by name

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kservec.core.lock import Lock
     from kservec.project.reading import ReadProject
     from kservec.project.settings import Settings
+    from kservec.project.upgrade import UpgradeSettings
 
 
 class Workspace(NamedTuple):
@@ -96,7 +97,9 @@ def open_workspace(path: Path, max_bytes: int) -> Opened:
 
 def unknown_profiles(project: ReadProject) -> tuple[Diagnostic, ...]:
     """What is wrong with the versions of KServe that a project names."""
-    if all(settings.kserve == KSERVE_PROFILE for settings in project.environments.values()):
+    named = {s.kserve for s in project.environments.values()}
+    named |= {s.upgrade.kserve for s in project.environments.values() if s.upgrade is not None}
+    if named <= {KSERVE_PROFILE}:
         return ()
     from kservec.project.profiles import profile_findings  # noqa: PLC0415 - most projects are for the current version
 
@@ -143,6 +146,17 @@ def include_files(workspace: Workspace, settings: Settings, max_bytes: int) -> t
     if not settings.include:
         return ()
     return read_files(workspace.below(settings.include), max_bytes, within=workspace.real_root)
+
+
+def coming_files(workspace: Workspace, upgrade: UpgradeSettings, max_bytes: int) -> tuple[File, ...]:
+    """The files that an upgrade lays over the platform, weakest first.
+
+    Raises:
+        OSError: a path does not exist or cannot be read.
+    """
+    if not upgrade.platform:
+        return ()
+    return read_files(workspace.below(upgrade.platform), max_bytes, within=workspace.real_root)
 
 
 def platform_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:

@@ -47,9 +47,12 @@ def profile_findings(
 
 def named_versions(name: str, settings: Settings, document: Document) -> Iterator[tuple[Path, str]]:
     """Where an environment, or the project for it, names a version, and which."""
-    for path, version in ((("kserve",), settings.kserve),):
+    versions: list[tuple[Path, str]] = [(("kserve",), settings.kserve)]
+    if settings.upgrade is not None:
+        versions.append((("upgrade", "kserve"), settings.upgrade.kserve))
+    for path, version in versions:
         for at in (("environments", name, *path), path):
-            if lookup(document.value, at) is not None:
+            if lookup(document.value, at) == version:
                 yield at, version
                 break
 

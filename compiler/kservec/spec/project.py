@@ -32,6 +32,7 @@ from kservec.spec.texts import (
     PathWithPlace,
     Release,
     SecretEntry,
+    Selected,
     has_version,
     is_inside,
 )
@@ -276,6 +277,41 @@ class Rollout(Part):
     )
 
 
+def quoted(value: Json) -> Json:
+    """A version of KServe that YAML has not read as a number, which has lost its zeros.
+
+    Raises:
+        PydanticCustomError: it is a number.
+    """
+    if isinstance(value, float):
+        said = {"what": "a number, in which 0.20 is 0.2", "remedy": 'write the version in quotes, as "0.21"'}
+        raise PydanticCustomError("kservec_text", "{what}", said)
+    return value
+
+
+class Upgrade(Part):
+    """What comes next in an environment, and which of its services have it already; the others stay as they are.
+
+    `kserve` is the version of KServe, by default the environment's; `platform` is laid over that of the environment.
+    """
+
+    kserve: Release | None = Field(
+        default=None, description="The version of KServe that comes next; by default it stays.", examples=["0.21"]
+    )
+    platform: Sequence[Path] = Field(
+        default=(),
+        description="Files or folders that are laid over those of `platform`.",
+        examples=[["platform/next"]],
+    )
+    only: Sequence[Selected] = Field(
+        default=(),
+        description="The services that have it: namespaces, labels as tier=dev, services as namespace/Kind/name.",
+        examples=[["team-a", "tier=dev", "payments/InferenceService/fraud"]],
+    )
+
+    is_quoted = field_validator("kserve", mode="before")(quoted)
+
+
 class Options(Part):
     """What a project says for all its environments, and each environment for itself."""
 
@@ -316,16 +352,12 @@ class Options(Part):
     topology_spread: Sequence[Spread] | None = Field(
         default=None, description="How the pods of a workload are spread over zones; not at all without any."
     )
+    upgrade: Upgrade | None = Field(
+        default=None, description="What comes next, and which services have it already; see upgrades.md."
+    )
     gitops: GitOps = Field(default_factory=GitOps, alias="gitops", description="Objects for Argo CD or Flux.")
 
-    @field_validator("kserve", mode="before")
-    @classmethod
-    def is_quoted(cls, value: Json) -> Json:
-        """Refuse a version that YAML has read as a number, which lost its zeros."""
-        if isinstance(value, float):
-            said = {"what": "a number, in which 0.20 is 0.2", "remedy": 'write the version in quotes, as "0.21"'}
-            raise PydanticCustomError("kservec_text", "{what}", said)
-        return value
+    is_quoted = field_validator("kserve", mode="before")(quoted)
 
 
 class Environment(Options):

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from kservec.spec.placeholder import PLACE
+from kservec.spec.selection import selection_of
 
 ANY_TEXT = r"[^\u0000-\u001f\u007f]+"
 """Some text on one line. Control characters among it would break files, paths or YAML."""
@@ -185,4 +186,11 @@ RepositoryUrl = text(
 )
 Release = text(_is_release, "not a version of KServe", 'write its first two numbers, as "0.21"', pattern=RELEASE)
 """A version of KServe, by its first two numbers."""
+Selected = text(
+    selection_of,
+    "not a selection of services",
+    "write a namespace, a label as tier=dev, or a service as payments/InferenceService/fraud",
+    pattern=ANY_TEXT,
+)
+"""Services by namespace, by label, or one of them."""
 Revision = text(is_revision, *REVISION, pattern=r"\S+", has_place=True)
