@@ -46,11 +46,15 @@ NO_CATALOG = "none"
 
 @record
 class Upgrade:
-    """What comes next: a version of KServe, files that are laid over the platform, and the services that have it."""
+    """What comes next: a version of KServe, files that are laid over the platform, and the services that have it.
+
+    `but`: services that do not have it though they are chosen.
+    """
 
     profile: str = KSERVE_PROFILE
     platform: Sequence[File] = ()
     only: Sequence[Selection] = ()
+    but: frozenset[ObjectRef] = frozenset()
 
 
 @record
@@ -190,7 +194,12 @@ def coming_of(target: Target, *, presets: bool) -> tuple[Coming | None, Sequence
     builtin = builtin_files(later, presets=presets)
     (platform, found), (catalog, _) = (parsed(group, target.limits) for group in (later.platform, builtin))
     coming = Coming(
-        platform=platform, builtin=catalog, options=options_of(later), only=upgrade.only, findings=tuple(found)
+        platform=platform,
+        builtin=catalog,
+        options=options_of(later),
+        only=upgrade.only,
+        but=upgrade.but,
+        findings=tuple(found),
     )
     return coming, (*later.platform, *builtin)
 

@@ -55,12 +55,16 @@ class Inputs:
 
 @record
 class Coming:
-    """A platform, catalog and options that come next, and the services that are compiled for them already."""
+    """A platform, catalog and options that come next, and the services that are compiled for them already.
+
+    `but`: those that are not, though they are chosen.
+    """
 
     platform: Sequence[Document] = ()
     builtin: Sequence[Document] = ()
     options: Options = fresh(factory=Options)
     only: Sequence[Selection] = ()
+    but: frozenset[ObjectRef] = frozenset()
     findings: Sequence[Diagnostic] = ()
 
 
@@ -132,7 +136,7 @@ def front_of(inputs: Inputs, schemas: Schemas, plugs: Plugs) -> tuple[Front, Sta
     chosen = staged([(ref, value) for ref, value in services if ref.kind in UNITS], coming.only)
     options = evolve(coming.options, previous=inputs.options.previous)
     later = read(inputs.specs, coming.platform, coming.builtin, options, schemas, plugs)
-    return merged(front, later, chosen.moved), chosen
+    return merged(front, later, chosen.moved - coming.but), chosen
 
 
 def step_of(front: Front, ref: ObjectRef) -> Step | None:

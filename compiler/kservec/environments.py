@@ -154,8 +154,38 @@ def render(
     if faults := tuple(path_faults(workspace, name)):
         return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
-    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each)
-    rendering = Rendering(
+    target = target_of(workspace, settings, limits)
+    return after_stages(rendering_of(workspace, settings, (sources, target), each), workspace, STAGES)
+
+
+def after_stages(rendering: Rendering, workspace: Workspace, stages: Sequence[Stage]) -> Rendering:
+    """An environment after stages, one after the other, until one finds an error.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    for stage in stages:
+        rendering = stage(rendering, workspace) if rendering.ok else rendering
+    return rendering
+
+
+def rendering_of(
+    workspace: Workspace,
+    settings: Settings,
+    inputs: tuple[tuple[File, ...], Target],
+    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+) -> Rendering:
+    """What is compiled of an environment, before any stage.
+
+    Args:
+        workspace: the project.
+        settings: the environment.
+        inputs: its sources, and its cluster.
+        each: told how many of how many services are done.
+    """
+    sources, target = inputs
+    compilation = compile_files(sources, target=target, each=each)
+    return Rendering(
         settings=settings,
         output=workspace.at(settings.output),
         sources=sources,
@@ -165,9 +195,6 @@ def render(
         urls=compilation.urls,
         judge=compilation.result.judge,
     )
-    for stage in STAGES:
-        rendering = stage(rendering, workspace) if rendering.ok else rendering
-    return rendering
 
 
 def said_of(compilation: Compilation, workspace: Workspace, settings: Settings) -> tuple[Diagnostic, ...]:
