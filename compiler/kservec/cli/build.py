@@ -13,7 +13,7 @@ from kservec.cli.options import compiled, findings_options, paths_argument, revi
 from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
 from kservec.cli.status import FAILED
 from kservec.cli.streams import StoppedError, write
-from kservec.core.records import fresh, record
+from kservec.core.records import evolve, fresh, record
 from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
 from kservec.report.words import plural
 
@@ -69,6 +69,13 @@ UNCHANGED = "up to date"
     metavar="DIR",
     help="Write the tree of an environment as an OCI artifact into this folder, an image layout.",
 )
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="SELECTION",
+    help="Give the project's upgrade to these services, too: a namespace, a label as tier=dev, or namespace/Kind/name. "
+    "It is added to upgrade.only in kservec.yaml. Repeatable.",
+)
 @click.option("--hydrator", is_flag=True, help="Add hydrator.metadata to --output, which goes to a branch of its own.")
 @click.option(
     "--commit",
@@ -82,8 +89,8 @@ UNCHANGED = "up to date"
 @findings_options(notes=False)
 def build(  # noqa: PLR0913 - click hands over one argument an option
     *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool, allow_empty: bool,
-    allow_shrink: bool, accept_restarts: int | None, oci: Path | None, hydrator: bool, commit: str | None,
-    target: Target, findings: Findings,
+    allow_shrink: bool, accept_restarts: int | None, oci: Path | None, only: tuple[str, ...], hydrator: bool,
+    commit: str | None, target: Target, findings: Findings,
 ) -> int:  # fmt: skip
     """Compile InferenceServices to plain Kubernetes YAML.
 
@@ -96,6 +103,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     \b
       kservec build
       kservec build prod
+      kservec build prod --only team-a
       kservec build isvc.yaml
       kservec build services/ --platform platform/ --output rendered/
       helm template chart | kservec build - | kubectl apply -f -
@@ -106,8 +114,13 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
         wanted = Wanted(
             output=output, to_stdout=to_stdout, force=force, allowed=allowed, oci=oci, hydrator=hydrator, commit=commit
         )
+        if only and not selection.broken:
+            from kservec.cli.stages import next_stage  # noqa: PLC0415 - seldom wanted
+
+            selection, project = next_stage(selection, only, elsewhere=bool(output or to_stdout or oci))
+            wanted = evolve(wanted, project=project)
         return build_environments(selection, target, wanted, findings)
-    refuse_project_options(oci=oci, hydrator=hydrator, commit=commit)
+    refuse_project_options(oci=oci, only=only, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
     refuse_inputs(output, paths)
     compilation = compiled(paths, target)
@@ -124,7 +137,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
 
 @record
 class Wanted:
-    """Where environments are to be written and how, and what the user allows."""
+    """Where environments are to be written and how, and what the user allows. `project`: a new project file, if any."""
 
     output: Path | None = None
     to_stdout: bool = False
@@ -133,6 +146,7 @@ class Wanted:
     oci: Path | None = None
     hydrator: bool = False
     commit: str | None = None
+    project: bytes | None = None
 
 
 def build_environments(selection: Selection, target: Target, wanted: Wanted, findings: Findings) -> int:
@@ -165,6 +179,10 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
     first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
+    if wanted.project is not None and selection.workspace is not None:
+        from kservec.cli.stages import put_project  # noqa: PLC0415 - seldom wanted
+
+        put_project(selection.workspace, wanted.project)
     lines = put_all(trees, force=wanted.force)
     findings.show(found, sources, outcome="\n".join([*lines, *unbraked(selection, first), *attributes_hint(first)]))
     return 0
@@ -263,13 +281,15 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
         refuse_place(output)
 
 
-def refuse_project_options(*, oci: Path | None, hydrator: bool, commit: str | None) -> None:
+def refuse_project_options(
+    *, oci: Path | None, only: tuple[str, ...], hydrator: bool, commit: str | None
+) -> None:  # fmt: skip
     """Refuse options that only environments have.
 
     Raises:
         click.UsageError: there is one.
     """
-    given = {"--oci": oci is not None, "--hydrator": hydrator, "--commit": commit is not None}
+    given = {"--oci": oci is not None, "--only": bool(only), "--hydrator": hydrator, "--commit": commit is not None}
     for option in (option for option, is_given in given.items() if is_given):
         raise click.UsageError(f"{option} is for environments of a project", click.get_current_context())
 

@@ -8,6 +8,7 @@ from kservec.compare.json_report import API_VERSION, as_text, bounds, pods
 from kservec.compare.markdown import code, details, fenced, header, plain, row
 from kservec.compare.phrases import value_text
 from kservec.compare.upgrade import gpus_of, pods_of
+from kservec.core.tree import Layer
 from kservec.report.json import entry, identity
 from kservec.report.words import NAMES, plural, printable
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LEAD = "      "
 SHOWN = 3
+OWN = "kservec"
+"""What stands for the place of a value that was written nowhere."""
 MOST_SERVICES = 200
 """Services that Markdown lists for a cause."""
 
@@ -66,7 +69,8 @@ def finding_lines(finding: Diagnostic) -> Iterator[str]:
 def title(cause: Cause) -> str:
     """A cause in a line: its place, else its layer, and the field that changes."""
     span = cause.place.span
-    where = f"{span.file}:{span.line}" if span is not None else cause.place.layer
+    layer = OWN if cause.place.layer == Layer.PASS else cause.place.layer
+    where = f"{span.file}:{span.line}" if span is not None else layer
     return f"{where}: {cause.field}" if where else cause.field
 
 

@@ -84,15 +84,23 @@ def open_workspace(path: Path, max_bytes: int) -> Opened:
     Raises:
         OSError: it cannot be read.
     """
-    file = File(shown_name(path), read_file(path, max_bytes))
+    return opened_workspace(path.parent, File(shown_name(path), read_file(path, max_bytes)), max_bytes)
+
+
+def opened_workspace(root: Path, file: File, max_bytes: int) -> Opened:
+    """The workspace of a project file that was read already, in its folder.
+
+    Raises:
+        OSError: the lock file beside it cannot be read.
+    """
     project, found = read_project(file.content, file.name)
     if project is not None and (unknown := unknown_profiles(project)):
         project, found = None, (*found, *unknown)
-    locked = path.with_name(LOCK_FILE)
+    locked = root / LOCK_FILE
     lock, faults = lock_of(locked, max_bytes) if locked.is_file() else (None, ())
     if project is None or has_errors(faults):
         return Opened(None, file, (*found, *faults))
-    return Opened(Workspace(path.parent, file, project, lock), file, found)
+    return Opened(Workspace(root, file, project, lock), file, found)
 
 
 def unknown_profiles(project: ReadProject) -> tuple[Diagnostic, ...]:
