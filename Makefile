@@ -6,8 +6,16 @@ READY := $(VENV)/.ready
 # The extra `overlays` has it from Python 3.14 on, as its metadata says; it runs on older ones, too.
 KUSTOMIZE := 'pykustomize==0.1.*'
 KSERVEC_CONFORMANCE ?= ../shared/conformance
+# Which odd inputs `make fuzz` tries: COUNT numbers of SEED from FIRST on, for SECONDS at most (0: all), in JOBS processes.
+SEED ?= 1
+FIRST ?= 0
+COUNT ?= 1000000
+SECONDS ?= 0
+JOBS ?= 1
+FAMILY ?=
 
-.PHONY: demo test lint bench conformance apiserver clean
+.PHONY: demo test pythons lint bench bench-growth conformance apiserver browser images-check gpu-check fuzz fuzz-check
+.PHONY: clean
 
 $(READY): pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)
@@ -22,23 +30,51 @@ demo: $(READY)  ## compile examples/ and show the result
 test: $(READY)  ## unit, golden, property and CLI tests
 	$(BIN)/pytest -n 2
 
+pythons: $(READY)  ## what other versions of Python need, so that `make test` holds their output against this one's
+	@$(BIN)/python scripts/pythons.py
+
 lint: $(READY)  ## style and types, of workflows, shell scripts and Dockerfiles too
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check compiler router tests scripts benchmarks
+	$(BIN)/ruff format --check compiler router runtimes tests scripts benchmarks fuzz
 	$(BIN)/mypy
 	$(BIN)/zizmor --quiet --offline --persona pedantic .github action.yml
 	$(BIN)/shellcheck .ci/run $$(find integrations router runtimes scripts -name '*.sh')
 	$(BIN)/hadolint $$(find router runtimes -name '*Dockerfile')
+	MYPYPATH=.:compiler:router $(BIN)/mypy --package fuzz
 
 bench: $(READY)  ## speed and memory, as ratios within one run
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.router
+
+bench-growth: $(READY)  ## up to 100,000 services, with --jobs and by shards: takes minutes, and 4 GB
+	$(BIN)/python -m benchmarks.growth
 
 conformance: $(READY)  ## compare with what KServe itself made of recorded cases
 	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/python scripts/conformance.py
 
 apiserver: $(READY)  ## apply what is rendered to a real API server and read it back
 	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/pytest -rs tests/apiserver
+
+browser: $(READY)  ## look at reports in a real browser; says so where there is none
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]' \
+	  || echo "no playwright here: no report will be looked at"
+	@sh scripts/get_browser.sh
+	@$(BIN)/python -m pytest -rs tests/browser
+
+images-check: $(READY)  ## the vLLM images: Dockerfiles, pins, the entry point as a program; without docker and GPU
+	$(BIN)/ruff check runtimes/images
+	$(BIN)/mypy -p kservec_vllm
+	$(BIN)/pytest -n 2 -rs tests/images
+
+gpu-check:  ## the entry point with real vLLM on a tiny model, where there are a GPU and vllm
+	@$(PYTHON) scripts/gpu_check.py
+
+fuzz: $(READY)  ## odd inputs for the whole compiler: SEED, FIRST, COUNT, SECONDS, JOBS, FAMILY; goes on where it ended
+	$(BIN)/python -m fuzz --seed $(SEED) --first $(FIRST) --count $(COUNT) --seconds $(SECONDS) --jobs $(JOBS) \
+	  --family '$(FAMILY)'
+
+fuzz-check: $(READY)  ## a few thousand of them, always the same
+	$(BIN)/python -m fuzz --fresh --seed 8 --count 4000 --jobs 2
 
 clean:
 	rm -rf $(VENV) build dist out

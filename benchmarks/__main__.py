@@ -6,19 +6,26 @@ Only ratios of measures of one run are judged, so that the machine does not matt
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks.comparing import ratios
-from benchmarks.compiling import elsewhere, over_floor
+from benchmarks.compiling import ROUNDS, elsewhere, over_floor
 from benchmarks.kustomizing import has_kubectl, kustomize_seconds
+from benchmarks.services import language_models, services
+from benchmarks.sharing import best, recalled
+from benchmarks.sharing import elsewhere as shared_elsewhere
 from benchmarks.startup import starts
+from kservec import File
 
 COUNT = 1_000
 KUSTOMIZED = 500
 """kustomize grows faster than its input: with so many services it is compared more strictly than with a thousand."""
 
 GROWTH = (2_000, 20_000)
+LLM_GROWTH = (1_000, 5_000)
+JOBS = 2
+SHARED, SHARDS = 20_000, 10
 MEMORY = (1_000, 3_000)
 HEADER = ("measure", "value", "limit", "", "from")
 
@@ -45,9 +52,8 @@ class Measure(NamedTuple):
 def measures() -> Iterator[Measure]:
     """Every measure, the quick ones first."""
     yield from startup()
-    compile_seconds, floor_seconds = over_floor(COUNT)
-    each = f"{compile_seconds / COUNT * 1e6:.0f} over {floor_seconds / COUNT * 1e6:.0f} us a service"
-    yield Measure("compile / read and write alone", compile_seconds / floor_seconds, 3, each)
+    yield over("compile", services(COUNT), 3)
+    yield over("LLM compile", language_models(COUNT), 5, rounds=3)
     yield memory()
     yield from comparing()
     if has_kubectl():
@@ -56,6 +62,30 @@ def measures() -> Iterator[Measure]:
         yield Measure("compile / kubectl kustomize", ours / seconds, 1 / 20, detail)
     few, many = (elsewhere("seconds", count) for count in GROWTH)
     yield Measure("10 times the services", many / few, 11, f"{many:.2f} over {few:.2f} s for {GROWTH[1]:,} services")
+    few, many = (elsewhere("llm-seconds", count) for count in LLM_GROWTH)
+    detail = f"{many:.2f} over {few:.2f} s for {LLM_GROWTH[1]:,} LLM services"
+    yield Measure("5 times the LLM services", many / few, 5.5, detail)
+    yield from sharing()
+
+
+def over(name: str, files: Sequence[File], limit: float, rounds: int = ROUNDS) -> Measure:
+    """A compile, in what reading its input and writing its output takes."""
+    ours, floor = over_floor(files, rounds)
+    each = f"{ours / len(files) * 1e6:.0f} over {floor / len(files) * 1e6:.0f} us a service"
+    return Measure(f"{name} / read and write alone", ours / floor, limit, each)
+
+
+def sharing() -> Iterator[Measure]:
+    """Runs that are shared out over processes, machines and time."""
+    one, several = best(2 * COUNT, JOBS)
+    critical = several.critical(JOBS)
+    detail = f"{critical:.2f} over {one.asking:.2f} s, {several.all_in_all:.2f} s of all processors"
+    yield Measure(f"{JOBS} jobs / 1 job, where each has a processor", critical / one.asking, 0.8, detail)
+    plain, known = recalled(COUNT)
+    yield Measure("compile with a cache / without", known / plain, 0.6, f"{known:.2f} over {plain:.2f} s")
+    whole, part = shared_elsewhere(SHARED // SHARDS).peak, shared_elsewhere(SHARED, 1, f"1/{SHARDS}").peak
+    detail = f"{part / 1e6:.0f} over {whole / 1e6:.0f} MB for 1/{SHARDS} of {SHARED:,} services"
+    yield Measure("memory of a shard / of so many services", part / whole, 2, detail)
 
 
 def startup() -> Iterator[Measure]:

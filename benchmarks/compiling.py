@@ -1,4 +1,7 @@
-"""Time and memory of a compile, each in a process of its own: `python -m benchmarks.compiling seconds|memory COUNT`."""
+"""Time and memory of a compile, each in a process of its own: `python -m benchmarks.compiling WHAT COUNT`.
+
+WHAT is `seconds`, `llm-seconds` or `memory`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from benchmarks.services import services, target
-from kservec import compile_files
-from kservec.api import builtin_files, parsed
+from benchmarks.services import language_models, services, target
+from kservec import File, compile_files
+from kservec.api import builtin_files, need_presets, parsed
 from kservec.cli.options import few_collections
 from kservec.core.text.source import Limits
 from kservec.emit import dump
@@ -30,26 +33,37 @@ def seconds(work: Callable[[], Any]) -> float:
         return time.process_time() - begun
 
 
-def over_floor(count: int) -> tuple[float, float]:
+def over_floor(files: Sequence[File], rounds: int = ROUNDS) -> tuple[float, float]:
     """Seconds of a compile, and of reading all that it reads and writing its output alone: the best of some rounds."""
-    files, cluster = services(count), target()
+    cluster = target()
     compiled = compile_files(files, target=cluster)
     assert compiled.ok, compiled.diagnostics[:3]
+    specs, _ = parsed(files[:1], Limits())
     values = [yaml.load(o.text, Loader=yaml.CSafeLoader) for o in compiled.objects]
 
     def floor() -> None:
-        for read in (files, cluster.platform, builtin_files(cluster, presets=False)):
+        for read in (files, cluster.platform, builtin_files(cluster, presets=need_presets(specs))):
             parsed(read, Limits())
         for value in values:
             dump(value)
 
-    rounds = [(seconds(lambda: compile_files(files, target=cluster)), seconds(floor)) for _ in range(ROUNDS)]
-    return min(r[0] for r in rounds), min(r[1] for r in rounds)
+    taken = [(seconds(lambda: compile_files(files, target=cluster)), seconds(floor)) for _ in range(rounds)]
+    return min(r[0] for r in taken), min(r[1] for r in taken)
 
 
 def one_compile(count: int) -> float:
     """Seconds of one compile."""
-    files, cluster = services(count), target()
+    return after_another(services(count))
+
+
+def one_llm_compile(count: int) -> float:
+    """Seconds of one compile of LLM services."""
+    return after_another(language_models(count))
+
+
+def after_another(files: Sequence[File]) -> float:
+    """Seconds of a compile in a process that has compiled something before."""
+    cluster = target()
     compile_files(files[:10], target=cluster)
     return seconds(lambda: compile_files(files, target=cluster))
 
@@ -81,7 +95,9 @@ def elsewhere(what: str, count: int) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)  # noqa: S603 - ourselves
 
 
-MEASURES: dict[str, Callable[[int], float]] = {"seconds": one_compile, "memory": peak_bytes}
+MEASURES: dict[str, Callable[[int], float]] = {
+    "seconds": one_compile, "llm-seconds": one_llm_compile, "memory": peak_bytes,
+}  # fmt: skip
 
 if __name__ == "__main__":
     sys.stdout.write(f"{MEASURES[sys.argv[1]](int(sys.argv[2]))}\n")

@@ -54,6 +54,18 @@ TRANSFORMER = """\
           requests: {{cpu: 250m, memory: 512Mi}}
           limits: {{cpu: "1", memory: 1Gi}}
 """
+LANGUAGE_MODEL = """\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {{name: chat-{number:05d}, namespace: team-{team}}}
+spec:
+  model: {{uri: "pvc://models/tiny-{number}", name: tiny-{number}}}
+  router: {{route: {{}}, gateway: {{}}, scheduler: {{}}}}
+  template:
+    containers:
+      - name: main
+        resources: {{limits: {{nvidia.com/gpu: "1"}}}}
+"""
 PLATFORM = """\
 apiVersion: kservec.dev/v1alpha1
 kind: Cluster
@@ -103,6 +115,12 @@ def service(number: int) -> File:
     }
     text = MODEL + (TRANSFORMER if number % TRANSFORMED == 0 else "")
     return File(f"services/{fields['name']}.yaml", text.format(**fields).encode())
+
+
+def language_models(count: int) -> list[File]:
+    """So many LLM services, each in a file of its own, with the presets, a route and a scheduler."""
+    made = ((n, LANGUAGE_MODEL.format(number=n, team=n % NAMESPACES)) for n in range(count))
+    return [File(f"services/chat-{n:05d}.yaml", text.encode()) for n, text in made]
 
 
 def services(count: int) -> list[File]:

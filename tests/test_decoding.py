@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.golang.decoding import decode
+from kservec.core.golang.decoding import decode, no_json
 
 
 def test_json_is_read() -> None:
@@ -32,3 +32,21 @@ def test_what_go_refuses_or_nobody_means_is_refused(text: str, words: str) -> No
 def test_a_hundred_levels_are_read() -> None:
     """The limit is far above what a setting needs."""
     assert decode("[" * 100 + "]" * 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "offset"),
+    [
+        ("{a: 1}", "text in double quotes is expected here", 1),
+        ('{"a": 1,\n}', "text in double quotes is expected here", 9),
+        ('{"a": 1', "`,` or `}` is expected here", 7),
+        ("", "a value is expected here", 0),
+        ("{} {}", "more follows after its end", 3),
+        ("[" * 150, "nested", 0),
+    ],
+)
+def test_why_a_text_is_no_json_is_told_in_our_words(text: str, reason: str, offset: int) -> None:
+    """The reason and the place depend on the text alone: those of Python's reader change with its version."""
+    told, place = no_json(text)
+    assert reason in told
+    assert place == offset

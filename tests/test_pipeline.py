@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kservec.api import compile_text
-from kservec.compilation import TOGETHER
 from kservec.core.text.confidential import without_passwords
+from kservec.workshop import TOGETHER
 
 SERVICE = """\
 apiVersion: serving.kserve.io/v1beta1

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kservec.core.spelling import closest, edits
 
@@ -45,3 +49,26 @@ def test_edits(left: str, right: str, expected: int) -> None:
 def test_edits_stop_counting_at_the_limit() -> None:
     """Beyond the limit only that it was passed is known."""
     assert edits("aaaaaa", "bbbbbb", 2) == 3
+
+
+def plain_distance(left: str, right: str) -> int:
+    """The edits between two words by the table that every book has."""
+    table = [[i + j for j in range(len(right) + 1)] for i in range(len(left) + 1)]
+    for i, j in product(range(1, len(left) + 1), range(1, len(right) + 1)):
+        replaced = table[i - 1][j - 1] + (left[i - 1] != right[j - 1])
+        table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1, replaced)
+        if i > 1 and j > 1 and left[i - 1] == right[j - 2] and left[i - 2] == right[j - 1]:
+            table[i][j] = min(table[i][j], table[i - 2][j - 2] + 1)
+    return table[-1][-1]
+
+
+@given(left=st.text("abc", max_size=9), right=st.text("abcd", max_size=9), limit=st.integers(0, 9))
+def test_edits_are_those_of_the_usual_table(left: str, right: str, limit: int) -> None:
+    """However two words differ, the count is the smallest there is, up to the limit."""
+    assert edits(left, right, limit) == min(plain_distance(left, right), limit + 1)
+
+
+def test_long_words_are_left_alone() -> None:
+    """Comparing texts of any length would take as long as whoever writes them likes."""
+    assert closest("a" * 400, ["a" * 399]) is None
+    assert closest("a" * 253, ["a" * 252]) == "a" * 252

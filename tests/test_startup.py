@@ -20,6 +20,8 @@ except SystemExit as end:
 sys.stderr.write("\\n" + " ".join(sorted(sys.modules)))
 sys.exit(status)
 """
+OPTIONAL = {"ctypes", "kservec.capacity", "kservec.io.tree_writer", "kservec.overlays", "subprocess"}
+"""What a plain build has no use for."""
 HEAVY = {"asyncio", "http.client", "httpx", "jinja2", "jsonschema", "requests", "rich", "urllib.request"}
 READERS = {"yaml", "pydantic", "jsonschema_rs", "kservec.api", "kservec.pipeline", "importlib.metadata"}
 SEED = "examples/services/fraud-detector.yaml"
@@ -29,7 +31,7 @@ FORBIDDEN = {
     ("--help",): READERS | HEAVY,
     ("completion", "bash"): READERS | HEAVY,
     ("schema", "InferenceService"): READERS - {"yaml", "jsonschema_rs"} | HEAVY,
-    ("build", SEED, *PLATFORM): {"ctypes", "kservec.io.tree_writer", "kservec.overlays", "subprocess"} | HEAVY,
+    ("build", SEED, *PLATFORM): OPTIONAL | HEAVY,
 }
 
 

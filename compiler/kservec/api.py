@@ -12,36 +12,45 @@ from kservec.compilation import Coming, Inputs, Result, compile_documents, in_or
 from kservec.compilation import front_of as staged_front
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
+from kservec.core.text.encodings import shown_text
 from kservec.core.text.source import Limits, parse
 from kservec.core.text.yaml_reader import TEMPLATE
 from kservec.documents.broken import documents_at
+from kservec.documents.entries import ref_of
 from kservec.frontend import Options, read
 from kservec.gitops.layout import planned_tree, stream
 from kservec.gitops.rendered import Rendered
 from kservec.io.packaged import packaged_catalog, packaged_profile, packaged_schemas
 from kservec.io.reading import File, read_files
+from kservec.workshop import alone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
-    from kservec.core.registry import Plugs
+    from kservec.core.nodes import NodePool
+    from kservec.core.registry import Env, Plugs
+    from kservec.core.share import Share
     from kservec.core.text.source import Document
     from kservec.frontend import Front
     from kservec.policy.judging import Judged
     from kservec.policy.quotas import Bounds
     from kservec.spec.selection import Selection
+    from kservec.workshop import Crew, Witness
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
-Pointing: TypeAlias = "Diagnostic | Judged | Bounds"
+Pointing: TypeAlias = "Diagnostic | Judged | Bounds | NodePool"
 """What points into files."""
 
 BUILTIN = "builtin"
 PRESET = "kserve-config-llm-"
 NO_CATALOG = "none"
+GRAPH = "InferenceGraph"
+SERVED = frozenset({"InferenceService", GRAPH, "LLMInferenceService", "TrainedModel"})
+"""Kinds that nothing in other namespaces looks at, but for graphs."""
 
 
 @record
@@ -64,8 +73,8 @@ class Target:
     `platform` are documents that describe it, later ones override; `catalog` is `builtin` or `none`; `absent` are kinds
     that it does not have; `limits` bound what a file may hold. `previous` are files of the last build, which name the
     stable revisions of canaries; `names_revisions` gives revisions of Knative services names that follow from their
-    content; `additions` are what a project wants beyond KServe; `profile` is the version of KServe;
-    `upgrade` is what some of the services are compiled for instead.
+    content; `additions` are what a project wants beyond KServe. `share` is the part of the services that is compiled,
+    None for all. `profile` is the version of KServe; `upgrade` is what some of the services are compiled for instead.
     """
 
     platform: Sequence[File] = ()
@@ -75,6 +84,7 @@ class Target:
     previous: Sequence[File] = ()
     names_revisions: bool = False
     additions: Additions | None = None
+    share: Share | None = None
     profile: str = KSERVE_PROFILE
     upgrade: Upgrade | None = None
 
@@ -154,21 +164,27 @@ def compile_files(
     files: Sequence[File],
     *,
     target: Target | None = None,
-    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    crew: Crew = alone,
+    witness: Witness | None = None,
 ) -> Compilation:
-    """Compile files that were read already. `each` is told how many of how many services are done.
+    """Compile files that were read already. `crew` does the work.
+
+    `witness` sees each compiled service with its trees.
 
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
     inputs, files_read = inputs_of(files, target or Target())
-    result = compile_documents(inputs, packaged_schemas(), plugs(), each)
+    result = compile_documents(inputs, packaged_schemas(), plugs(), crew, witness)
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
 
 
 def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]]:
     """What a run starts from, and all files that it comes from. Presets are read only where a run has use for them."""
     own = sorted(files, key=itemgetter(0, 1))
-    specs, found = parsed(own, target.limits)
+    specs, found = parsed(own, target.limits, target.share)
+    if target.share is not None and any(ref_of(d, packaged_schemas()).kind == GRAPH for d in specs):
+        # Graphs look at services in all namespaces.
+        specs, found = parsed(own, target.limits)
     presets = need_presets(specs)
     groups = (target.platform, builtin_files(target, presets=presets), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
@@ -211,6 +227,7 @@ def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
         previous=tuple(previous),
         names_revisions=target.names_revisions,
         additions=target.additions,
+        share=target.share,
         profile=packaged_profile(target.profile),
     )
 
@@ -220,6 +237,7 @@ def noticed(result: Result) -> Iterator[Pointing]:
     if result.judge is not None:
         yield from (rendered.judged for rendered in result.objects if rendered.judged is not None)
         yield from result.judge.bounds.values()
+        yield from result.judge.site.node_pools
 
 
 def shown_sources(found: Iterable[Pointing], *groups: Iterable[File]) -> dict[str, str]:
@@ -247,11 +265,13 @@ def unread_texts(found: Iterable[Diagnostic], *groups: Iterable[File]) -> Iterat
 
 def text_of(file: File) -> str:
     """The text of a file, whatever its bytes are; of UTF-16 what is left of it without the zeros."""
-    return file.content.decode("utf-8-sig", "replace").replace("\0", "")
+    return shown_text(file.content)
 
 
-def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of files, and what is wrong with their text."""
+def parsed(
+    files: Iterable[File], limits: Limits, share: Share | None = None
+) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents of files, and what is wrong with their text; of a share without services that others compile."""
     documents: list[Document] = []
     found: list[Diagnostic] = []
     for file in files:
@@ -259,12 +279,24 @@ def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[
             found.append(file.finding)
             continue
         if file.documents is not None:
-            documents.extend(file.documents)
+            documents.extend(own_share(file.documents, share))
             continue
         read, diagnostics = parse(file.content, file.name, limits)
-        documents.extend(read)
+        documents.extend(own_share(read, share))
         found.extend(diagnostics)
     return documents, found
+
+
+def own_share(documents: Iterable[Document], share: Share | None) -> Iterable[Document]:
+    """Documents without the services of other parts, which are dropped as they are read: memory is the part's alone.
+
+    All other documents stay.
+    """
+    if share is None:
+        return documents
+    schemas = packaged_schemas()
+    identified = ((document, ref_of(document, schemas)) for document in documents)
+    return [d for d, ref in identified if not (ref.kind in SERVED and ref.namespace and not share.holds(ref.namespace))]
 
 
 @cache
@@ -290,16 +322,21 @@ def need_presets(specs: Iterable[Document]) -> bool:
 def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:
     """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
     inputs, files_read = inputs_of(files, target or Target())
-    schemas = packaged_schemas()
-    front, _ = staged_front(inputs, schemas, plugs())
+    front, _ = staged_front(inputs, packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*inputs.findings, *front.diagnostics)))
     return front, Compilation(result=result, sources=shown_sources(result.diagnostics, files_read))
 
 
 def catalog_of(target: Target) -> tuple[Catalog, Compilation]:
     """The runtimes and storage containers of a target, the built-in ones included, and what is wrong with them."""
+    env, compilation = env_of(target)
+    return env.catalog, compilation
+
+
+def env_of(target: Target) -> tuple[Env, Compilation]:
+    """What every unit of a target is compiled with, and what is wrong with its documents."""
     platform, found = parsed(target.platform, target.limits)
     builtin, _ = parsed(builtin_files(target), target.limits)
     front = read((), platform, builtin, options_of(target), packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*found, *front.diagnostics)))
-    return front.env.catalog, Compilation(result=result, sources=shown_sources(result.diagnostics, target.platform))
+    return front.env, Compilation(result=result, sources=shown_sources(result.diagnostics, target.platform))

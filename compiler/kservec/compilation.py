@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
+from contextlib import closing
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
@@ -11,29 +12,29 @@ from kservec.core.records import evolve, fresh, record
 from kservec.core.staging import Staged
 from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
-from kservec.emit import dump
 from kservec.frontend import READERS as UNITS
 from kservec.frontend import Options, merged, read
-from kservec.gitops.rendered import Rendered
 from kservec.pipeline import REFERRING, run
+from kservec.spec.selection import ANY
+from kservec.workshop import Workshop, alone, stages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
-    from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.graphs.index import Index
+    from kservec.core.policy import Policy
     from kservec.core.registry import Env, Plugs
     from kservec.core.schemas.schema import Schemas
     from kservec.core.text.source import Document
-    from kservec.core.unit import Source, Step, Unit
+    from kservec.core.unit import Source, Step
     from kservec.frontend import Front
+    from kservec.gitops.rendered import Rendered
     from kservec.policy.units import Judge
     from kservec.spec.selection import Selection
+    from kservec.workshop import Crew, Made, Witness
 
 NAME = ("metadata", "name")
-TOGETHER = 32
-"""Units that are compiled together: enough to be fast, and few enough to hardly take memory."""
 
 
 @record
@@ -89,39 +90,27 @@ class Result:
 
 
 def compile_documents(
-    inputs: Inputs,
-    schemas: Schemas,
-    plugs: Plugs,
-    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew = alone, witness: Witness | None = None
 ) -> Result:
-    """Compile documents. `each` is told how many of how many units are done."""
+    """Compile documents. `crew` does the work; `witness` sees units without errors, if the crew is of this process."""
     front, staged = front_of(inputs, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
-    output = Output(judge_of(front))
-    # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
-    waiting, total, context = deque(in_stages(front)), len(front.units), front.context
-    env_of = front.env_of
-    index = index_of(front)
+    shop, context = evolve(first_stage(front, inputs), witness=witness), front.context
     broken = evolve(front.broken, texts=(*front.broken.texts, *inputs.unread))
-    del front
-    while waiting:
-        units = next_units(waiting, env_of)
-        env = env_of(units[0].ref)
-        for step in run(units, index.known_in(env) if index and units[0].ref.kind in REFERRING else env):
-            found += step.diagnostics
-            is_broken = has_errors(step.diagnostics)
-            if index is not None:
-                index.add(step.unit, env, is_broken=is_broken)
-            if not is_broken:
-                found += output.add(step.unit, env)
-        each(total - len(waiting), total)
-    said = (*output.declared(context, schemas), *misled(context, output, schemas))
+    output = Output({unit.ref: unit.source for unit in front.units})
+    with closing(all_made(front, shop, crew)) as work:
+        for made in work:
+            for one in made:
+                found += (*one.diagnostics, *output.add(one))
+    own = [d for d in context if inputs.options.share is None or inputs.options.holds(ref_of(d, schemas).namespace)]
+    placed = unplaced(tuple(output.objects.values()), shop)
+    said = (*output.declared(context, schemas), *misled(own, output, schemas), *placed)
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
         return Result(diagnostics=ordered, staged=staged)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
-    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=output.judge, staged=staged)
+    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=shop.judge, staged=staged)
 
 
 def front_of(inputs: Inputs, schemas: Schemas, plugs: Plugs) -> tuple[Front, Staged]:
@@ -136,7 +125,41 @@ def front_of(inputs: Inputs, schemas: Schemas, plugs: Plugs) -> tuple[Front, Sta
     chosen = staged([(ref, value) for ref, value in services if ref.kind in UNITS], coming.only)
     options = evolve(coming.options, previous=inputs.options.previous)
     later = read(inputs.specs, coming.platform, coming.builtin, options, schemas, plugs)
-    return merged(front, later, chosen.moved - coming.but), chosen
+    is_all = any(selection.text == ANY for selection in coming.only)
+    return merged(front, later, chosen.moved - coming.but, is_all=is_all), chosen
+
+
+def first_stage(front: Front, inputs: Inputs) -> Workshop:
+    """The workshop of the units that refer to no others."""
+    index, (units, _) = index_of(front), stages(front.units)
+    called = [unit for unit in front.others if index is not None and unit.ref in index.called]
+    return Workshop(env=front.env, units=[*units, *called], judge=judge_of(front), index=index, inputs=inputs)
+
+
+def all_made(front: Front, shop: Workshop, crew: Crew) -> Generator[list[Made], None, None]:
+    """What becomes of all units: first of those in the workshop, then of those that refer to them."""
+    index, foreign = shop.index, {unit.ref for unit in front.others}
+    for made in chain.from_iterable(map(crew, split(front, shop))):
+        if index is not None:
+            index.take(one.endpoint for one in made)
+        yield [one for one in made if one.ref not in foreign] if foreign else made
+    if index is not None:
+        _, units = stages(front.units)
+        last = Workshop(env=front.env, units=units, judge=shop.judge, witness=shop.witness)
+        for part in split(front, last):
+            yield from alone(evolve(part, env=index.known_in(part.env)))
+
+
+def split(front: Front, shop: Workshop) -> tuple[Workshop, ...]:
+    """A workshop, or two where some of its units are compiled for what comes next.
+
+    Each has only a part of what their documents lead to, so neither can be made of these again.
+    """
+    if front.later is None:
+        return (shop,)
+    now = [unit for unit in shop.units if unit.ref not in front.moved]
+    then = [unit for unit in shop.units if unit.ref in front.moved]
+    return evolve(shop, units=now, inputs=None), evolve(shop, env=front.later, units=then, inputs=None)
 
 
 def step_of(front: Front, ref: ObjectRef) -> Step | None:
@@ -148,11 +171,12 @@ def step_of(front: Front, ref: ObjectRef) -> Step | None:
 def steps_of(front: Front) -> Iterator[Step]:
     """Every unit after all its passes, with its trees, those that refer to others last."""
     index = index_of(front)
-    for unit in in_stages(front):
+    first, last = stages(front.units)
+    for unit in (*first, *last):
         env = front.env_of(unit.ref)
         (step,) = run([unit], index.known_in(env) if index and unit.ref.kind in REFERRING else env)
         if index is not None:
-            index.add(step.unit, env, is_broken=has_errors(step.diagnostics))
+            index.take([index.endpoint(step.unit, env, is_broken=has_errors(step.diagnostics))])
         yield step
 
 
@@ -173,23 +197,13 @@ def index_of(front: Front) -> Index | None:
     """What units that refer to others look them up in; None if there are no such units."""
     if not any(unit.ref.kind in REFERRING for unit in front.units):
         return None
-    from kservec.core.graphs.index import Index  # noqa: PLC0415 - most runs have no graph
+    from kservec.core.graphs.endpoints import SERVICE  # noqa: PLC0415 - most runs have no graph
+    from kservec.core.graphs.index import Index  # noqa: PLC0415 - as above
 
-    return Index(front.units, front.diagnostics, front.env)
-
-
-def in_stages(front: Front) -> list[Unit]:
-    """Units in the order in which they are compiled: those that refer to others come last."""
-    return sorted(front.units, key=lambda unit: (unit.ref.kind in REFERRING, unit.ref in front.moved))
-
-
-def next_units(waiting: deque[Unit], env_of: Callable[[ObjectRef], Env]) -> list[Unit]:
-    """The units that are compiled together next, all of one kind; they are taken away from those that wait."""
-    units = [waiting.popleft()]
-    kind, env = units[0].ref.kind, env_of(units[0].ref)
-    while waiting and len(units) < TOGETHER and waiting[0].ref.kind == kind and env_of(waiting[0].ref) is env:
-        units.append(waiting.popleft())
-    return units
+    index = Index((*front.units, *front.others), (*front.diagnostics, *front.refused), front.env)
+    services = (unit for unit in front.others if unit.ref.kind == SERVICE and unit.ref not in index.called)
+    index.take(index.endpoint(unit, front.env, is_broken=False) for unit in services)
+    return index
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -210,38 +224,52 @@ def presentable(finding: Diagnostic) -> Diagnostic:
 
 
 def judge_of(front: Front) -> Judge | None:
-    """What holds the objects of a project against its policy; None without a policy."""
-    additions = front.env.additions
-    if additions is None or additions.policy is None:
+    """What holds the objects of a project against its policy, or without a project against the node pools.
+
+    None where there is neither a policy nor pools.
+    """
+    policy = policy_of(front.site)
+    if policy is None and not front.site.cluster.node_pools:
         return None
     from kservec.policy.units import Judge  # noqa: PLC0415 - only projects have a policy
 
-    return Judge(front.env, additions.policy)
+    if policy is not None:
+        return Judge(front.site, policy)
+    from kservec.policy.pools import CAPACITY_ALONE  # noqa: PLC0415 - most clusters state no node pools
+
+    return Judge(front.site, CAPACITY_ALONE)
+
+
+def policy_of(env: Env) -> Policy | None:
+    """What a project demands; None without a project."""
+    return env.additions.policy if env.additions is not None else None
+
+
+def unplaced(objects: Sequence[Rendered], shop: Workshop) -> Sequence[Diagnostic]:
+    """What does not fit onto the node pools. Of a project that is found when all its stages are through."""
+    if shop.judge is None or policy_of(shop.env) is not None:
+        return ()
+    from kservec.policy.verdicts import verdicts  # noqa: PLC0415 - most clusters state no node pools
+
+    return verdicts(shop.judge, tuple(objects), lambda waiver: waiver.span).diagnostics
 
 
 class Output:
-    """The objects of a run as they gather. `judge` looks at each of them as it is written."""
+    """The objects of a run as they gather. `sources` are the documents of the units."""
 
-    def __init__(self, judge: Judge | None = None) -> None:
-        self.judge = judge
+    def __init__(self, sources: Mapping[ObjectRef, Source]) -> None:
         self.objects: dict[ObjectRef, Rendered] = {}
         self.urls: dict[ObjectRef, str] = {}
-        self.sources: dict[ObjectRef, Source] = {}
+        self.sources = sources
 
-    def add(self, unit: Unit, env: Env) -> Iterator[Diagnostic]:
-        """Write a unit's manifests out and keep them; say so of those that are there already, unless they are alike."""
-        self.sources[unit.ref] = unit.source
-        if url := url_of(unit, env):
-            self.urls[unit.ref] = url
-        bench = self.judge.bench(unit) if self.judge is not None else None
-        yield from bench.findings if bench is not None else ()
-        for made in unit.bundle.manifests:
-            rendered = Rendered(made.ref, dump(made.body.value), unit.ref, made.shared)
-            if bench is not None:
-                rendered = rendered._replace(judged=bench.judged(made, rendered.text))
-            known = self.objects.setdefault(made.ref, rendered)
-            if known is not rendered and not (made.shared and known.text == rendered.text):
-                yield self.conflict(made, unit.ref, known.owner)
+    def add(self, made: Made) -> Iterator[Diagnostic]:
+        """Keep the objects of a unit; say so of those that are there already, unless they are alike."""
+        if made.url:
+            self.urls[made.ref] = made.url
+        for rendered in made.objects:
+            known = self.objects.setdefault(rendered.ref, rendered)
+            if known is not rendered and not (rendered.shared and known.text == rendered.text):
+                yield self.conflict(rendered.ref, made.ref, known.owner)
 
     def declared(self, context: Iterable[Document], schemas: Schemas) -> Iterator[Diagnostic]:
         """Warnings about documents of the input that describe what is made here, whichever version they are of."""
@@ -259,26 +287,14 @@ class Output:
                     subject=rendered.owner,
                 )
 
-    def conflict(self, made: Manifest, owner: ObjectRef, other: ObjectRef) -> Diagnostic:
+    def conflict(self, made: ObjectRef, owner: ObjectRef, other: ObjectRef) -> Diagnostic:
         """The error that names both of the user's objects that lead to one object."""
         return Diagnostic(
             code=OBJECT_TWICE,
-            message=f"{owner} and {other} both lead to {made.ref}",
+            message=f"{owner} and {other} both lead to {made}",
             span=self.sources[owner].span(*NAME),
-            label=f"leads to {made.ref.kind} {made.ref.name}",
+            label=f"leads to {made.kind} {made.name}",
             related=((self.sources[other].span(*NAME), "and so does this"),),
             help="rename one of them",
             subject=owner,
         )
-
-
-def url_of(unit: Unit, env: Env) -> str:
-    """The URL that a service is reached at, as KServe writes it into the status; empty for one that is not exposed."""
-    if unit.stopped or not (unit.components or unit.parts):
-        return ""
-    if unit.parts:
-        from kservec.core.llm.settings import service_url  # noqa: PLC0415 - most runs have no such service
-
-        return service_url(unit, env.platform)
-    style = next((style for style in env.plugs.styles if style.selects(unit, env)), None)
-    return style.url(unit, env) if style is not None else ""

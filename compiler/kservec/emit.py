@@ -31,12 +31,15 @@ _NO_NUMBER = "[g-nG-Np-sP-Su-wU-WyY%/@=~$()]"
 _WORD = f"{_CHAR}*+(?::{_CHAR}++)*+"
 _match_plain = re.compile(rf"(?:-{{0,2}}[A-Za-z]|[_/$(]|(?=\S*{_NO_NUMBER})[0-9.]){_WORD}(?: {_CHAR}{_WORD})*+\Z").match
 
-_UNPRINTABLE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff"
+# What turns the direction of text is printable to YAML, and has a reviewer read something else than what runs.
+_TURNING = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_UNPRINTABLE = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_TURNING}\ufeff\ud800-\udfff\ufffe\uffff"
 _ESCAPED = re.compile(f'["\\\\\t\n{_UNPRINTABLE}]')
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
-# Lines that keep their meaning as a block: no tab before and no blank after the text of a line.
-_LINE = rf"(?!\t)[^\n{_UNPRINTABLE}]*+(?<![ \t])"
+# Lines that keep their meaning as a block: no tab before and no blank after the text of a line. Lines that begin like a
+# command of a CI system would be taken for one in its log, where it cannot tell whose they are.
+_LINE = rf"(?!\t| *(?:::|##(?:vso)?\[))[^\n{_UNPRINTABLE}]*+(?<![ \t])"
 _match_block = re.compile(rf"(?![ \n])(?:{_LINE}\n)*+{_LINE}(?<!\n\n)\Z").match
 
 
@@ -49,14 +52,30 @@ def dump(value: Json) -> str:
     """
     out: list[str] = []
     if value.__class__ is dict and value:
-        first = [(key, value[key]) for key in _FIRST_KEYS if key in value]
-        rest = [item for item in sorted(value.items()) if item[0] not in _FIRST_KEYS]
-        _write_map(out.append, first + rest, 0, "")
+        _write_map(out.append, in_order(value), 0, "")
     elif value.__class__ is list and value:
         _write_list(out.append, value, 0, "")
     else:
         out.append(f"{_inline(value)}\n")
     return "".join(out)
+
+
+def in_order(body: dict[str, Json]) -> list[tuple[str, Json]]:
+    """The fields of an object in the order in which they are written."""
+    first = [(key, body[key]) for key in _FIRST_KEYS if key in body]
+    return first + [item for item in sorted(body.items()) if item[0] not in _FIRST_KEYS]
+
+
+def line_count(value: Json) -> int:
+    """How many lines a value takes that is neither a map nor a list, or an empty one."""
+    if value.__class__ is str and "\n" in value and _match_block(value):
+        return 2 + value.removesuffix("\n").count("\n")
+    return 1
+
+
+def key_lines(key: str) -> int:
+    """How many lines a key takes."""
+    return 1 if len(key) <= _LONGEST_CACHED or len(_quote(key)) <= _LONGEST_SIMPLE_KEY else 2
 
 
 def stream(texts: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
 from kservec.core.text.source import Limits
 from kservec.documents.absent import UNKNOWN_ABSENT
+from kservec.documents.entries import ref_of
 from kservec.gitops.layout import planned_files, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.io.named_paths import nothing_compiled, path_faults
@@ -21,19 +22,23 @@ from kservec.io.packaged import packaged_schemas
 from kservec.io.workspace import Workspace, coming_files, include_files, platform_files, source_files
 from kservec.judging import judge
 from kservec.project.gitops import gitops_span
+from kservec.workshop import alone
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path as Folder
 
     from kservec.api import Compilation
     from kservec.core.diagnostics import ObjectRef, Span
+    from kservec.core.share import Share
     from kservec.core.tree import Path
+    from kservec.gitops.delivery import Remark
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
     from kservec.policy.units import Judge
     from kservec.policy.waivers import Excuse
     from kservec.project.settings import Settings
+    from kservec.workshop import Crew, Witness
 
 
 @record
@@ -43,7 +48,7 @@ class Rendering:
     `output` is the folder of its tree. `objects` are what is in it, in their total order; `diagnostics` are the
     findings in the order of the input, whose errors mean that there is nothing to write, and `texts` what they point
     into. `sources` are the files that were compiled, `urls` where the services are reached. `judge` is what the objects
-    are held against, `excuses` what became of the waivers.
+    are held against, `excuses` what became of the waivers. `share` is the part that was compiled, None for all.
     """
 
     settings: Settings
@@ -55,6 +60,7 @@ class Rendering:
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
     judge: Judge | None = None
     excuses: tuple[Excuse, ...] = ()
+    share: Share | None = None
 
     @property
     def ok(self) -> bool:
@@ -79,15 +85,35 @@ def deliver(rendering: Rendering, workspace: Workspace) -> Rendering:
     """Make a tree ready for Argo CD or Flux, if the project names one of them."""
     if rendering.settings.gitops.tool == "none":
         return rendering
-    from kservec.gitops.delivery import delivered  # noqa: PLC0415 - most projects have one of the tools, but not all
+    from kservec.gitops.delivery import delivered, noted_objects  # noqa: PLC0415 - not all projects have one of them
 
+    if rendering.share is not None:
+        return evolve(rendering, objects=noted_objects(rendering.objects, rendering.settings))
     objects, remarks = delivered(rendering.objects, rendering.settings)
-    document, name = workspace.project.document, rendering.settings.name
-    found = (
-        Diagnostic(code=r.code, message=r.message, span=gitops_span(document, name, *r.setting), help=r.remedy)
-        for r in remarks
+    return evolve(
+        rendering, objects=objects, diagnostics=(*rendering.diagnostics, *told(remarks, rendering, workspace))
     )
-    return evolve(rendering, objects=objects, diagnostics=(*rendering.diagnostics, *found))
+
+
+def told(remarks: Iterable[Remark], rendering: Rendering, workspace: Workspace) -> Iterator[Diagnostic]:
+    """What is remarked on the settings for Argo CD or Flux, as findings about the project's file."""
+    document, name = workspace.project.document, rendering.settings.name
+    for r in remarks:
+        span = gitops_span(document, name, *r.setting)
+        yield Diagnostic(code=r.code, message=r.message, span=span, help=r.remedy)
+
+
+def joined(rendering: Rendering, others: Iterable[Rendered], workspace: Workspace) -> Rendering:
+    """The whole tree: a part that was rendered, and the objects of all other parts."""
+    from kservec.gitops.delivery import with_tools  # noqa: PLC0415 - only for parts
+
+    known = {o.ref: o for o in others} | {o.ref: o for o in rendering.objects}
+    objects = tuple(known[ref] for ref in sorted(known))
+    if rendering.settings.gitops.tool == "none" or not objects:
+        return evolve(rendering, objects=objects, share=None)
+    made, remarks = with_tools(objects, rendering.settings)
+    found = (*rendering.diagnostics, *told(remarks, rendering, workspace))
+    return evolve(rendering, objects=made, diagnostics=found, share=None)
 
 
 def include(rendering: Rendering, workspace: Workspace) -> Rendering:
@@ -103,6 +129,8 @@ def include(rendering: Rendering, workspace: Workspace) -> Rendering:
     from kservec.gitops.inclusion import SPOKEN_OF, included  # noqa: PLC0415 - most projects include nothing
 
     documents, found = parsed(files, limits)
+    if (share := rendering.share) is not None:
+        documents = [d for d in documents if share.holds(ref_of(d, packaged_schemas()).namespace)]
     made = included(documents, rendering.objects, packaged_schemas(), settings.namespaces)
     names = {file.name for file in files}
     said = [d for d in rendering.diagnostics if d.code not in SPOKEN_OF or d.span is None or d.span.file not in names]
@@ -132,12 +160,14 @@ STAGES: tuple[Stage, ...] = (include, patch, judge, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
-def render(
+def render(  # noqa: PLR0913 - all but the two that matter are given by name
     workspace: Workspace,
     name: str,
     *,
     limits: Limits | None = None,
-    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    crew: Crew = alone,
+    share: Share | None = None,
+    witness: Witness | None = None,
 ) -> Rendering:
     """Render one environment in memory.
 
@@ -145,17 +175,20 @@ def render(
         workspace: the project.
         name: the environment, one of the project's.
         limits: what a file may hold.
-        each: told how many of how many services are done.
+        crew: does the work.
+        share: the part of the services that is compiled, None for all of them.
+        witness: handed each compiled service with its trees, by a crew of this process.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
     """
     settings, limits = workspace.environments[name], limits or Limits()
     if faults := tuple(path_faults(workspace, name)):
-        return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
+        return evolve(stopped(workspace, name, faults[0]), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
-    target = target_of(workspace, settings, limits)
-    return after_stages(rendering_of(workspace, settings, (sources, target), each), workspace, STAGES)
+    target = evolve(target_of(workspace, settings, limits), share=share)
+    compiled = rendering_of(workspace, settings, (sources, target), crew, witness)
+    return after_stages(compiled, workspace, STAGES)
 
 
 def after_stages(rendering: Rendering, workspace: Workspace, stages: Sequence[Stage]) -> Rendering:
@@ -173,7 +206,8 @@ def rendering_of(
     workspace: Workspace,
     settings: Settings,
     inputs: tuple[tuple[File, ...], Target],
-    each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    crew: Crew = alone,
+    witness: Witness | None = None,
 ) -> Rendering:
     """What is compiled of an environment, before any stage.
 
@@ -181,32 +215,42 @@ def rendering_of(
         workspace: the project.
         settings: the environment.
         inputs: its sources, and its cluster.
-        each: told how many of how many services are done.
+        crew: does the work.
+        witness: handed each compiled service with its trees, by a crew of this process.
     """
-    sources, target = inputs
-    compilation = compile_files(sources, target=target, each=each)
+    (sources, target), share = inputs, inputs[1].share
+    compilation = compile_files(sources, target=target, crew=crew, witness=witness)
     return Rendering(
         settings=settings,
         output=workspace.at(settings.output),
         sources=sources,
         objects=compilation.objects,
-        diagnostics=said_of(compilation, workspace, settings),
+        diagnostics=said_of(compilation, workspace, settings, share),
         texts=compilation.sources,
         urls=compilation.urls,
         judge=compilation.result.judge,
+        share=share,
     )
 
 
-def said_of(compilation: Compilation, workspace: Workspace, settings: Settings) -> tuple[Diagnostic, ...]:
+def stopped(workspace: Workspace, name: str, reason: Diagnostic) -> Rendering:
+    """An environment that is not rendered, and why."""
+    settings = workspace.environments[name]
+    return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=(reason,))
+
+
+def said_of(
+    compilation: Compilation, workspace: Workspace, settings: Settings, share: Share | None
+) -> tuple[Diagnostic, ...]:
     """What was found in an environment; what is about the project's own settings is located in its file."""
     places = absent_places(workspace, settings.name)
     found = tuple(placed(d, places) for d in compilation.diagnostics)
-    if settings.upgrade is not None:
+    if settings.upgrade is not None and share is None:
         from kservec.project.upgrade import upgrade_findings  # noqa: PLC0415 - most projects have no upgrade under way
 
         document = workspace.project.document
         found = (*found, *upgrade_findings(settings.upgrade, compilation.result.staged, document))
-    if compilation.ok and not compilation.objects:
+    if compilation.ok and not compilation.objects and share is None:
         found = (*found, nothing_compiled(workspace))
     return found
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
     from kservec.core.schemas.schema import Schemas
+    from kservec.core.share import Share
     from kservec.core.text.source import Document
     from kservec.documents.facts import Facts
 
@@ -47,7 +48,7 @@ CONTEXT = Code(
     "kservec writes what its specs lead to. Other documents of the input (Secrets, ServiceAccounts, runtimes, plain "
     "manifests) are read as part of the target cluster where they matter, and are applied by whoever owns them.",
 )
-TRAINED_MODEL, LLM = "TrainedModel", "LLMInferenceService"
+TRAINED_MODEL, LLM, GRAPH = "TrainedModel", "LLMInferenceService", "InferenceGraph"
 
 Reader: TypeAlias = "Callable[[Entry, Env], tuple[Unit | None, Sequence[Diagnostic]]]"
 
@@ -58,21 +59,29 @@ class Options:
 
     `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`). `previous` are documents of
     the last build. `names_revisions`: revisions of Knative services get names, instead of numbers in the cluster.
-    `additions`: what a project wants beyond KServe. `profile`: the version of KServe.
+    `additions`: what a project wants beyond KServe. `share`: the part of the units that is compiled, None for all.
+    `profile`: the version of KServe.
     """
 
     absent: tuple[str, ...] = ()
     previous: tuple[Document, ...] = ()
     names_revisions: bool = False
     additions: Additions | None = None
+    share: Share | None = None
     profile: Profile = CURRENT
+
+    def holds(self, namespace: str) -> bool:
+        """Whether what is in a namespace is compiled."""
+        return self.share is None or self.share.holds(namespace)
 
 
 @record
 class Front:
     """What the passes start from. `context` are documents of the input that are not compiled, in their order.
 
-    `broken` is what was declared and cannot be used. `later` is what the services in `moved` are compiled for instead.
+    `broken` is what was declared and cannot be used. `others` are the units of other parts, which graphs may refer to,
+    and `refused` what is wrong with those that became none; both only where a part is compiled that has graphs. `later`
+    is what the services in `moved` are compiled for instead; `is_all`: all are meant, so it is what the cluster is.
     """
 
     env: Env
@@ -80,15 +89,23 @@ class Front:
     context: tuple[Document, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     broken: Broken = fresh(factory=Broken)
+    others: tuple[Unit, ...] = ()
+    refused: tuple[Diagnostic, ...] = ()
     later: Env | None = None
     moved: frozenset[ObjectRef] = frozenset()
+    is_all: bool = False
+
+    @property
+    def site(self) -> Env:
+        """What objects are held against: the cluster as it is, or as it comes where that is meant for all services."""
+        return self.later if self.later is not None and self.is_all else self.env
 
     def env_of(self, ref: ObjectRef) -> Env:
         """What a service is compiled for."""
         return self.later if self.later is not None and ref in self.moved else self.env
 
 
-def merged(front: Front, later: Front, moved: frozenset[ObjectRef]) -> Front:
+def merged(front: Front, later: Front, moved: frozenset[ObjectRef], *, is_all: bool) -> Front:
     """What the passes start from where some services are compiled for what comes next.
 
     Of those all that was found is what was found there; what is wrong with the coming platform itself counts, too.
@@ -103,6 +120,7 @@ def merged(front: Front, later: Front, moved: frozenset[ObjectRef]) -> Front:
         diagnostics=(*now, *then),
         later=later.env,
         moved=moved,
+        is_all=is_all,
     )
 
 
@@ -130,14 +148,14 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     env, faults = read_env(entries, options, schemas, plugs)
     own = [entry for entry in entries if entry.rank is Rank.INPUT]
     own, repeats = once(own)
-    own, foreign = brought_in(own, env)
-    found += [*later, *faults, *repeats, *foreign]
+    own, strange = brought_in(own, env)
+    found += [*later, *faults, *repeats, *strange]
     broken = broken_documents(entries, found)
-    units: list[Unit] = []
-    for entry in sorted(own, key=lambda entry: entry.ref):
-        unit, judged = read_unit(entry, env)
-        found += judged
-        units += [unit] if unit is not None else []
+    ordered = sorted(own, key=lambda entry: entry.ref)
+    units, judged = read_units((e for e in ordered if options.holds(e.ref.namespace)), env)
+    found += judged
+    foreign = [e for e in ordered if not options.holds(e.ref.namespace)] if any(map(is_graph, units)) else ()
+    others, refused = read_units(foreign, env)
     attached, judged = with_trained(units, own, env)
     found += [*judged, *judge_configs(own, env)]
     context = [entry for entry in own if not is_compiled(entry)]
@@ -148,7 +166,25 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
         context=tuple(e.document for e in context),
         diagnostics=tuple(found),
         broken=broken,
+        others=tuple(others),
+        refused=tuple(refused),
     )
+
+
+def read_units(entries: Iterable[Entry], env: Env) -> tuple[list[Unit], list[Diagnostic]]:
+    """The units of documents, and what is wrong with them."""
+    units: list[Unit] = []
+    found: list[Diagnostic] = []
+    for entry in entries:
+        unit, judged = read_unit(entry, env)
+        found += judged
+        units += [unit] if unit is not None else []
+    return units, found
+
+
+def is_graph(unit: Unit) -> bool:
+    """Whether a unit may refer to services in all namespaces."""
+    return unit.ref.kind == GRAPH
 
 
 def served(entries: list[Entry], profile: Profile) -> tuple[list[Entry], Sequence[Diagnostic]]:

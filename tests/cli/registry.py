@@ -29,7 +29,8 @@ class Server:
     """A registry that gives tokens to anybody, but for `private/` only to its user; and a hub.
 
     `busy` is how often it answers 503 before it works; `mute`: HEAD requests have no digest; `basic`: it wants
-    credentials instead of tokens; `elsewhere` is where it redirects manifests to.
+    credentials instead of tokens; `elsewhere` is where it redirects manifests to. `model` is the config.json of its
+    models, `counts` what their files hold.
     """
 
     def __init__(self) -> None:
@@ -39,6 +40,8 @@ class Server:
         self.basic = False
         self.elsewhere = ""
         self.realm = ""
+        self.counts = {"BF16": 16, "F8_E4M3": 64}
+        self.model: dict[str, object] = {}
         self.address = ""
 
     @property
@@ -70,7 +73,7 @@ class Answering(BaseHTTPRequestHandler):
         else:
             path = urlsplit(self.path).path
             answer = self.token if path == "/token" else self.model if path.startswith("/api/") else self.manifest
-            answer()
+            (self.config if path.endswith("/config.json") else answer)()
 
     def reply(self, status: int, body: bytes, **headers: str) -> None:
         """Send an answer."""
@@ -105,9 +108,14 @@ class Answering(BaseHTTPRequestHandler):
             self.reply(200, MANIFEST, **({} if self.registry.mute else {"Docker_Content_Digest": self.registry.digest}))
 
     def model(self) -> None:
-        """Give the commit of a model."""
+        """Give the commit of a model, and how many elements of each type its files have."""
         found = "/acme/" in self.path
-        self.reply(200 if found else 404, json.dumps({"sha": COMMIT}).encode() if found else b"")
+        model = {"sha": COMMIT, "safetensors": {"parameters": self.registry.counts}}
+        self.reply(200 if found else 404, json.dumps(model).encode() if found else b"")
+
+    def config(self) -> None:
+        """Give the config.json of a model."""
+        self.reply(200 if self.registry.model else 404, json.dumps(self.registry.model).encode())
 
 
 @contextlib.contextmanager

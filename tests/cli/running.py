@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ KSERVEC = (sys.executable, "-m", "kservec")
 SECONDS = 60
 BYTECODE = tempfile.TemporaryDirectory(prefix="kservec-tests-")
 """Where the processes keep what they compile, so that only the first of them compiles the compiler's modules."""
+atexit.register(BYTECODE.cleanup)  # else Python warns that it had to do so itself
 
 SERVICE = """\
 apiVersion: serving.kserve.io/v1beta1

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .running import kservec
+from .repositories import PROJECT
+from .running import SERVICE, kservec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,3 +58,82 @@ def test_wrong_usage(graph: Path, arguments: tuple[str, ...]) -> None:
     done = kservec(graph, "graph", *arguments)
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("error: ")
+
+
+@pytest.fixture(name="project")
+def project_fixture(tmp_path: Path) -> Path:
+    """A project with two environments and a service; one of them includes a route of the user's own."""
+    (tmp_path / "kservec.yaml").write_text(f"{PROJECT}  edge: {{include: [routes]}}\n")
+    (tmp_path / "services").mkdir()
+    (tmp_path / "services" / "fraud.yaml").write_text(SERVICE)
+    (tmp_path / "services" / "graph.yaml").write_text(GRAPH % '""')
+    (tmp_path / "routes").mkdir()
+    (tmp_path / "routes" / "claims.yaml").write_text(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: outside, namespace: ml}\n"
+        "spec:\n  parentRefs: [{name: own, namespace: edge}]\n  rules: [{backendRefs: [{name: claims, port: 80}]}]\n"
+    )
+    return tmp_path
+
+
+def test_an_environment(project: Path) -> None:
+    """What is deployed is drawn: a picture for each service, from the clients to the model."""
+    done = kservec(project, "graph", "prod")
+    assert (done.status, done.err) == (0, "")
+    assert "InferenceService payments/fraud" in done.out
+    assert "s3://models/fraud/v7" in done.out
+    assert "InferenceGraph ml/claims" in done.out
+
+
+@pytest.mark.parametrize(
+    "name", ["fraud", "payments/fraud", "InferenceService/fraud", "payments/InferenceService/fraud"]
+)
+def test_one_service_of_an_environment(project: Path, name: str) -> None:
+    """A service is called by its name, with its namespace and kind if need be; it is drawn alone."""
+    done = kservec(project, "graph", "prod", name)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.count("subgraph") == 1
+    assert "payments/fraud" in done.out
+
+
+def test_a_service_that_is_not_there(project: Path) -> None:
+    """A name that means nothing is wrong usage, and the nearest one is suggested."""
+    done = kservec(project, "graph", "prod", "frauds")
+    assert (done.status, done.out) == (2, "")
+    assert "there is no service frauds; did you mean fraud?" in done.err
+
+
+def test_what_an_environment_includes(project: Path) -> None:
+    """A manifest of the user's own counts: its route leads to the graph."""
+    done = kservec(project, "graph", "edge", "claims")
+    assert (done.status, done.err) == (0, "")
+    assert "edge/own" in done.out
+    assert "outside" in done.out
+
+
+def test_files_without_a_graph_are_drawn_as_deployed(project: Path) -> None:
+    """Services alone have no steps, so their way of requests is drawn; with a graph it is drawn if asked for."""
+    done = kservec(project, "graph", "services/fraud.yaml")
+    assert "fraud-predictor<br/>Deployment, predictor" in done.out
+    steps = kservec(project, "graph", "services").out
+    assert "Deployment" not in steps
+    assert "Deployment, router" in kservec(project, "graph", "services", "--view", "deployed").out
+
+
+def test_a_folded_environment(project: Path) -> None:
+    """A folded picture says so."""
+    done = kservec(project, "graph", "prod", "--fold", "namespaces")
+    assert "prod: folded: 2 objects in 2 namespaces" in done.out
+
+
+def test_links_to_where_it_is_written(project: Path) -> None:
+    """Nodes of an SVG lead to the file and line that they come from."""
+    done = kservec(project, "graph", "prod", "fraud", "--format", "svg", "--link", "https://git.example.com/blob/main")
+    assert '<a href="https://git.example.com/blob/main/services/fraud.yaml#L12">' in done.out
+
+
+def test_an_environment_with_a_mistake(project: Path) -> None:
+    """What does not compile is not drawn."""
+    (project / "services" / "fraud.yaml").write_text(SERVICE.replace("s3://", "nowhere://"))
+    done = kservec(project, "graph", "prod")
+    assert (done.status, done.out) == (1, "")
+    assert "storage/unknown-scheme" in done.err

@@ -132,6 +132,57 @@ def test_only_what_is_missing_is_asked_for(repo: Repo) -> None:
     assert repo.lock["images"][f"{repo.registry}/acme/server:v1"] == repo.server.digest
 
 
+def test_facts_about_models_are_noted_if_asked_for(repo: Repo) -> None:
+    """What the memory of a model follows from; what somebody has added stays, and other updates leave them alone."""
+    assert repo.run("lock", "--facts").status == 2
+    repo.server.model = {
+        "num_hidden_layers": 2,
+        "num_local_experts": 8,
+        "architectures": ["X"],
+        "text_config": {"a": 1},
+    }
+    noted = {"num_hidden_layers": 2, "num_local_experts": 8, "parameters": 80, "weight_bytes": 96}
+    assert repo.run("lock", "--update", "--facts").status == 0
+    assert repo.lock["modelFacts"] == {"hf://acme/chat": noted}
+    assert f"/acme/chat/resolve/{COMMIT}/config.json" in [request.path for request in repo.server.requests]
+    content = json.loads((repo.folder / LOCK).read_text())
+    content["modelFacts"]["hf://acme/chat"]["expert_parameters"] = 40
+    (repo.folder / LOCK).write_text(json.dumps(content))
+    for arguments in (["--facts"], []):
+        assert repo.run("lock", "--update", *arguments).status == 0
+        assert repo.lock["modelFacts"] == {"hf://acme/chat": {**noted, "expert_parameters": 40}}
+
+
+@pytest.mark.parametrize("counts", [{"BF16": 16, "I32": 64}, {}, {"BF16": 0}])
+def test_sizes_that_may_be_packed_are_not_noted(repo: Repo, counts: dict[str, int]) -> None:
+    """An element of such a type may hold several parameters."""
+    repo.server.model, repo.server.counts = {"num_hidden_layers": 2}, counts
+    assert repo.run("lock", "--update", "--facts").status == 0
+    assert repo.lock["modelFacts"] == {"hf://acme/chat": {"num_hidden_layers": 2}}
+
+
+def test_a_model_without_a_description_is_an_error(repo: Repo) -> None:
+    """Nothing is written, as when a commit cannot be had."""
+    ran = repo.run("lock", "--update", "--facts")
+    assert ran.status == 1
+    assert "answers 404 for model acme/chat" in ran.err
+    assert not (repo.folder / LOCK).exists()
+
+
+def test_facts_that_cannot_be_are_refused(repo: Repo) -> None:
+    """At their place in the lock file."""
+    content = {
+        "apiVersion": "kservec.dev/v1alpha1",
+        "kind": "Lock",
+        "modelFacts": {"hf://acme/chat": {"parameters": "8B"}},
+    }
+    (repo.folder / LOCK).write_text(json.dumps(content, indent=1))
+    ran = repo.run("build")
+    assert ran.status == 1
+    assert "modelFacts of hf://acme/chat has parameters: '8B', which is no whole number above 0" in ran.err
+    assert f"{LOCK}:5:" in ran.err
+
+
 def test_one_environment_keeps_the_entries_of_others(repo: Repo) -> None:
     """Whoever updates the lock for one environment takes nothing from another."""
     images = {"other:v1": f"sha256:{'0' * 64}"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,7 @@ from kservec import __version__
 
 from .running import environment, kservec
 
-if TYPE_CHECKING:
-    from pathlib import Path
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def test_version(work: Path) -> None:
@@ -54,6 +54,63 @@ def test_runtimes_without_the_catalog(work: Path) -> None:
     assert kservec(work, "runtimes", "--catalog", "none").out.splitlines() == [
         "FORMAT  PRIORITY  RUNTIME  NAMESPACE  PROTOCOLS  AUTO  IMAGE"
     ]
+
+
+def test_images_for_a_mirror(work: Path) -> None:
+    """Every image of the catalog and of the configuration, one a line, sorted; those of specs are theirs."""
+    lines = kservec(work, "runtimes", "--images").out.splitlines()
+    assert lines == sorted(set(lines))
+    assert {
+        "ghcr.io/kservec/vllm-cpu:0.1.0",
+        "ghcr.io/kservec/vllm-cuda:0.1.0",
+        "ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.10.0",
+        "kserve/agent:v0.21.0",
+        "kserve/art-explainer:v0.21.0",
+        "kserve/huggingfaceserver:v0.21.0",
+        "kserve/huggingfaceserver:v0.21.0-gpu",
+        "kserve/router:v0.21.0",
+        "kserve/storage-initializer:v0.21.0",
+        "registry.k8s.io/pause:3.10.1",
+        "tensorflow/serving:2.6.2-gpu",
+    } <= set(lines)
+    assert not [line for line in lines if ":" not in line]
+    assert kservec(work, "runtimes", "--images", "sklearn").status == 2
+
+
+def test_images_of_a_platform(work: Path) -> None:
+    """The platform's runtimes and configuration count; without the catalog nothing of it is left."""
+    runtime = {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "ClusterServingRuntime",
+        "metadata": {"name": "own"},
+        "spec": {
+            "supportedModelFormats": [{"name": "sklearn"}],
+            "containers": [{"name": "kserve-container", "image": "registry.example.com/own:1"}],
+        },
+    }
+    agent = {"data": {"agent": json.dumps({"image": "registry.example.com/agent:2"})}}
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inferenceservice-config"}, **agent}
+    (work / "platform.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [runtime, config]}))
+    ran = kservec(work, "runtimes", "--images", "--catalog", "none", "--platform", "platform.json")
+    assert {"registry.example.com/own:1", "registry.example.com/agent:2"} <= set(ran.out.splitlines())
+    assert "vllm" not in ran.out
+
+
+def test_golden_cases_have_no_other_images(work: Path) -> None:
+    """No object has an image that neither its own documents nor the list name, so a mirror misses none."""
+    listed = kservec(work, "runtimes", "--images").out.split()
+    repositories = {image.rpartition(":")[0] for image in listed}
+    unknown = set()
+    for case in (case for case in sorted(GOLDEN.glob("[!e]*")) if "project" not in case.name):
+        documents = (path for folder in ("input", "platform") for path in (case / folder).rglob("*.yaml"))
+        given = "".join(path.read_text() for path in documents)
+        for path in case.glob("expect/**/*.yaml"):
+            for image in re.findall(r"^ *(?:- )?image: \"?([^\s\"]+)", path.read_text(), re.MULTILINE):
+                repository, _, tag = image.rpartition(":")
+                is_own = repository in given or (repository in repositories and tag in given)
+                if image not in listed and not is_own:
+                    unknown.add((case.name, image))
+    assert not unknown
 
 
 def test_a_broken_platform_is_reported(work: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kservec.cli import build as build_module
+from kservec.cli import writing
 from kservec.cli.main import run
 from kservec.io import tree_writer
 
@@ -184,4 +184,4 @@ def test_a_build_that_ends_half_way_says_what_was_written(
     said = capfd.readouterr().err
     assert "nothing was written" not in said
     assert "rendered/dev: 2 files written\nrendered/prod: " in said
-    assert build_module.UNCHANGED not in said
+    assert writing.UNCHANGED not in said

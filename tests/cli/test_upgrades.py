@@ -127,7 +127,21 @@ def test_what_needs_a_hand_comes_first(repo: Path) -> None:
     assert lines[1] == "  needs a change by hand: InferenceService search/fraud"
     assert lines[2].startswith("    services/search.yaml:12: error[profile/not-in-this-version]: oci+fetch:// came")
     assert lines[-1].startswith("prod, against what is on disk: 2 services change; 2 workloads restart")
-    assert lines[-1].endswith("; 1 service refused")
+    assert lines[-1].endswith("; 1 object refused")
+
+
+def test_apis_that_a_later_kubernetes_does_not_serve(repo: Path) -> None:
+    """A Cluster document of the next release tells which included manifests have to be written anew."""
+    budget = "apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: a, namespace: search}\nspec: {}\n"
+    (repo / "plain.yaml").write_text(budget)
+    version = "apiVersion: kservec.dev/v1alpha1\nkind: Cluster\nkubernetesVersion: '1.{}'\n"
+    (repo / "now.yaml").write_text(version.format(24))
+    (repo / "next.yaml").write_text(version.format(25))
+    own = PROJECT.partition("    upgrade")[0].replace("prod:", "prod: {}")
+    (repo / "kservec.yaml").write_text(f"{own}include: [plain.yaml]\nplatform: [now.yaml]\n")
+    ran = kservec(repo, "diff", "--platform", "next.yaml")
+    assert "plain.yaml:1: error[policy/api-not-served]: PodDisruptionBudget of policy/v1beta1 is not served" in ran.out
+    assert ran.out.endswith("no pod restarts; 1 object refused\n")
 
 
 @pytest.mark.parametrize(

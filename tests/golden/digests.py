@@ -18,6 +18,8 @@ from kservec.report.text import text_report
 from kservec.spec.base import Model
 
 from .cases import cases, inputs
+from .projects import projects
+from .projects import result as rendered_result
 
 
 def digest(value: Any) -> str:
@@ -63,8 +65,8 @@ def scalar(value: Any) -> str:
 
 
 def outputs(seed: int) -> str:
-    """One line a case: its name, and the digest of its objects and findings. A seed other than 0 shuffles its files."""
-    lines = []
+    """One line a case and a project: its name, and the digest of what it gives. A seed other than 0 shuffles files."""
+    lines = [f"{case.name} {digest_of(rendered_result(case))}\n" for case in projects()]
     for case in cases():
         files, target = inputs(case)
         if seed:
@@ -73,6 +75,14 @@ def outputs(seed: int) -> str:
         text = made.yaml + text_report(made.diagnostics, made.sources) + repr(sorted(made.urls.items()))
         lines.append(f"{case.name} {hashlib.sha256(text.encode()).hexdigest()}\n")
     return "".join(lines)
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """The digest of files, whatever order they come in."""
+    found = hashlib.sha256()
+    for path in sorted(files):
+        found.update(f"{path}\0{len(files[path])}\0".encode() + files[path])
+    return found.hexdigest()
 
 
 if __name__ == "__main__":

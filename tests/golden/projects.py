@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
-
 from kservec.api import text_of
 from kservec.environments import Rendering, render, together
 from kservec.io.kustomize import HOW_TO
@@ -58,6 +56,8 @@ def rendered(case: Case) -> Made:
 def skip_without_kustomize(found: tuple[Diagnostic, ...]) -> None:
     """Skip a case that needs kustomize where there is none."""
     if any(diagnostic.code is NO_KUSTOMIZE for diagnostic in found):
+        import pytest  # noqa: PLC0415 - this is also run by interpreters that have no pytest
+
         pytest.skip(f"NOT TESTED: overlays need kustomize, and there is none here; {HOW_TO}")
 
 

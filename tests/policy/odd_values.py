@@ -34,6 +34,17 @@ apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: own, namespace: ml}
 spec: {parentRefs: [{name: entry, namespace: edge}]}
+---
+apiVersion: kservec.dev/v1alpha1
+kind: Cluster
+nodePools:
+  - name: gpus
+    count: 9
+    allocatable: {cpu: 64, memory: 256Gi}
+    gpus: {count: 8, memory: 80Gi}
+    labels: {pool: gpus}
+    taints: [{key: gpu, effect: NoSchedule}]
+  - {name: general, count: 9, allocatable: {cpu: 64, memory: 256Gi}}
 """
 POLICY = {"podSecurity": {"level": "restricted"}}
 PROJECT = {
@@ -62,6 +73,15 @@ POD = """\
 metadata: {labels: {app: x}, annotations: {a: b}}
 spec:
   overhead: {cpu: 1m}
+  nodeSelector: {pool: gpus}
+  tolerations: [{key: gpu, operator: Exists, effect: NoSchedule}]
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [gpus]}]}]
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: y}}}
   securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}, sysctls: [{name: a, value: b}]}
   initContainers: [{name: first, image: "a/b", restartPolicy: Always, resources: {limits: {cpu: 1}}}]
   containers:

@@ -11,21 +11,23 @@ from kservec.core.policy import RULES_OF_OBJECTS, Policy
 from kservec.policy.images import IMAGE_DIGEST, IMAGE_TAG
 from kservec.policy.judging import CHECKS, graded, severity_of
 from kservec.policy.pod_security import POD_SECURITY
+from kservec.policy.pools import CAPACITY, POOL_CHECKS
 from kservec.policy.quotas import LIMIT_RANGE, QUOTA_AT_MAX, QUOTA_EXCEEDED, QUOTA_UNSTATED
 from kservec.policy.remote_code import UNPINNED
 from kservec.policy.waivers import WAIVER_EXPIRED, WAIVER_UNUSED
 from kservec.project.lock import LOCK_STALE
 from kservec.spec.policy import Rules, WaivableName, code_of
 
-OF_OBJECTS = {code.slug for _, codes in CHECKS for code in codes}
+OF_OBJECTS = {code.slug for _, codes in (*CHECKS, *POOL_CHECKS) for code in codes}
 OF_NAMESPACES = {code.slug for code in (QUOTA_EXCEEDED, QUOTA_AT_MAX, QUOTA_UNSTATED, LIMIT_RANGE)}
+OF_POOLS = {code.slug for code in CAPACITY} - OF_OBJECTS
 OF_WAIVERS = {WAIVER_EXPIRED.slug, WAIVER_UNUSED.slug, LOCK_STALE.slug}
 
 
 def test_every_rule_can_be_set_and_every_finding_about_an_object_waived() -> None:
     """A new code needs a field in the project file; unpinned remote code alone cannot be waived."""
-    assert {code_of(name) for name in Rules.model_fields} == OF_OBJECTS | OF_NAMESPACES | OF_WAIVERS
-    assert set(get_args(WaivableName)) == (OF_OBJECTS | OF_NAMESPACES) - {UNPINNED.slug}
+    assert {code_of(name) for name in Rules.model_fields} == OF_OBJECTS | OF_NAMESPACES | OF_POOLS | OF_WAIVERS
+    assert set(get_args(WaivableName)) == (OF_OBJECTS | OF_NAMESPACES | OF_POOLS) - {UNPINNED.slug}
     assert {f"policy/{name}" for name in RULES_OF_OBJECTS} == set(get_args(WaivableName))
 
 

@@ -7,28 +7,41 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kservec.api import Compilation
 from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts, unbraked
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
-from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.labour import cache_option, jobs_option
+from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
+from kservec.cli.sharding import (
+    chosen_share,
+    environment_part,
+    join_option,
+    joined_objects,
+    joined_rendering,
+    part_tree,
+    refuse_whole,
+    shard_option,
+)
 from kservec.cli.status import FAILED
-from kservec.cli.streams import StoppedError, write
+from kservec.cli.streams import write
+from kservec.cli.writing import outcome_of, put, put_all
+from kservec.compilation import Result
 from kservec.core.records import evolve, fresh, record
 from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
-from kservec.report.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from kservec.api import Compilation, Target
+    from kservec.api import Target
     from kservec.cli.environments import Selection
     from kservec.cli.findings import Findings
     from kservec.core.diagnostics import Diagnostic
     from kservec.environments import Rendering
     from kservec.gitops.rendered import Rendered
-    from kservec.io.tree_writer import Written
 
-UNCHANGED = "up to date"
+PART_ALLOWED = Allowed(empty=True, shrink=True, restarts=None)
+"""A part has no tree that it takes the place of."""
 
 
 @click.command()
@@ -84,13 +97,17 @@ UNCHANGED = "up to date"
     "the digest changes with each commit.",
 )
 @today_option
+@jobs_option
+@cache_option
+@shard_option
+@join_option
 @target_options
 @revision_options
 @findings_options(notes=False)
 def build(  # noqa: PLR0913 - click hands over one argument an option
     *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool, allow_empty: bool,
-    allow_shrink: bool, accept_restarts: int | None, oci: Path | None, only: tuple[str, ...], hydrator: bool,
-    commit: str | None, target: Target, findings: Findings,
+    allow_shrink: bool, accept_restarts: int | None, oci: Path | None, hydrator: bool, commit: str | None,
+    parts: tuple[Path, ...], only: tuple[str, ...], target: Target, findings: Findings,
 ) -> int:  # fmt: skip
     """Compile InferenceServices to plain Kubernetes YAML.
 
@@ -109,27 +126,44 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
       helm template chart | kservec build - | kubectl apply -f -
     """  # noqa: D301
     selection = selected(paths, target.limits.max_bytes)
+    refuse_whole(output=output, shape=shape, others={"--stdout": to_stdout, "--oci": oci, "--hydrator": hydrator,
+                                                     "--join": parts})  # fmt: skip
     if selection is not None:
         allowed = Allowed(empty=allow_empty, shrink=allow_empty or allow_shrink, restarts=accept_restarts)
+        allowed = allowed if chosen_share() is None else PART_ALLOWED
         wanted = Wanted(
-            output=output, to_stdout=to_stdout, force=force, allowed=allowed, oci=oci, hydrator=hydrator, commit=commit
+            output=output,
+            to_stdout=to_stdout,
+            force=force,
+            allowed=allowed,
+            oci=oci,
+            hydrator=hydrator,
+            commit=commit,
+            parts=parts,
         )
         if only and not selection.broken:
             from kservec.cli.stages import next_stage  # noqa: PLC0415 - seldom wanted
 
-            selection, project = next_stage(selection, only, elsewhere=bool(output or to_stdout or oci))
+            is_part = bool(parts) or chosen_share() is not None
+            selection, project = next_stage(selection, only, elsewhere=bool(output or to_stdout or oci) or is_part)
             wanted = evolve(wanted, project=project)
         return build_environments(selection, target, wanted, findings)
     refuse_project_options(oci=oci, only=only, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
     refuse_inputs(output, paths)
+    if parts:
+        return join_files(parts, output, findings, force=force)
     compilation = compiled(paths, target)
     if not compilation.ok:
         findings.show(compilation.diagnostics, compilation.sources, outcome="nothing was written")
         return FAILED
     if output is not None:
-        refuse_empty(compilation.objects, output, allow_empty=allow_empty)
-        return written(compilation, output, findings, shape=shape, force=force)
+        if chosen_share() is None:
+            refuse_empty(compilation.objects, output, allow_empty=allow_empty)
+            files = planned_files(compilation.objects, shape)
+        else:
+            files = part_tree(compilation.tree, (*files_of(paths, target.limits), *target.platform))
+        return written(compilation, files, output, findings, force=force)
     findings.show(compilation.diagnostics, compilation.sources)
     write(compilation.yaml)
     return 0
@@ -137,7 +171,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
 
 @record
 class Wanted:
-    """Where environments are to be written and how, and what the user allows. `project`: a new project file, if any."""
+    """Where environments are to be written and how, and what the user allows."""
 
     output: Path | None = None
     to_stdout: bool = False
@@ -146,6 +180,7 @@ class Wanted:
     oci: Path | None = None
     hydrator: bool = False
     commit: str | None = None
+    parts: tuple[Path, ...] = ()
     project: bytes | None = None
 
 
@@ -159,7 +194,10 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         findings.show(selection.diagnostics, selection.sources, outcome="nothing was written")
         return FAILED
     refuse_several(selection, wanted)
-    renderings = rendered(selection, target.limits)
+    if wanted.parts:
+        renderings = [joined_rendering(selection, wanted.parts)]
+    else:
+        renderings = rendered(selection, target.limits)
     found, sources = all_findings(selection, renderings), all_sources(selection, renderings)
     if not all(rendering.ok for rendering in renderings):
         findings.show(found, sources, outcome="nothing was written")
@@ -204,7 +242,7 @@ def in_the_way(
     for (planned, folder), rendering in zip(trees, renderings, strict=True):
         may_be_written(selection.workspace, rendering, planned, wanted.output)
         refuse_empty(rendering.objects, folder, allow_empty=wanted.allowed.empty)
-        if not rendering.sources and not wanted.allowed.empty and not is_tree(folder):
+        if not (rendering.sources or rendering.objects) and not wanted.allowed.empty and not is_tree(folder):
             places = ", ".join(rendering.settings.sources)
             message = f"no YAML or JSON file in {places}; --allow-empty writes an empty tree"
             raise click.UsageError(message, click.get_current_context())
@@ -230,7 +268,9 @@ def attributes_hint(renderings: Sequence[Rendering]) -> list[str]:
 
 
 def tree_of(selection: Selection, rendering: Rendering, wanted: Wanted) -> Mapping[str, bytes]:
-    """The files of an environment, with the metadata for hydrators if that is wanted."""
+    """The files of an environment, with the metadata for hydrators or the mark of a part if that is wanted."""
+    if rendering.share is not None:
+        return environment_part(selection, rendering)
     if not wanted.hydrator:
         return rendering.tree
     from kservec.cli.publishing import hydrated_tree  # noqa: PLC0415 - seldom wanted
@@ -281,9 +321,7 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
         refuse_place(output)
 
 
-def refuse_project_options(
-    *, oci: Path | None, only: tuple[str, ...], hydrator: bool, commit: str | None
-) -> None:  # fmt: skip
+def refuse_project_options(*, oci: Path | None, only: tuple[str, ...], hydrator: bool, commit: str | None) -> None:
     """Refuse options that only environments have.
 
     Raises:
@@ -316,13 +354,27 @@ def refuse_empty(objects: Sequence[Rendered], output: Path, *, allow_empty: bool
         raise click.UsageError(message, click.get_current_context())
 
 
-def written(compilation: Compilation, output: Path, findings: Findings, *, shape: str, force: bool) -> int:
+def join_files(parts: Sequence[Path], output: Path | None, findings: Findings, *, force: bool) -> int:
+    """Write the tree that parts of it make up.
+
+    Raises:
+        click.UsageError: the parts do not fit together, or no folder is named.
+        click.ClickException: the folder cannot be written.
+    """
+    if output is None:
+        raise click.UsageError("--join goes with --output, or an environment", click.get_current_context())
+    files = planned_files(joined_objects(parts), TREE)
+    return written(Compilation(result=Result(), sources={}), files, output, findings, force=force)
+
+
+def written(
+    compilation: Compilation, files: Mapping[str, bytes], output: Path, findings: Findings, *, force: bool
+) -> int:
     """Write the tree, and say what changed.
 
     Raises:
         click.ClickException: the folder cannot be written.
     """
-    files = planned_files(compilation.objects, shape)
     done = put(files, output, force=force)
     if done.obstacles:
         found = (*compilation.diagnostics, *done.obstacles)
@@ -330,54 +382,3 @@ def written(compilation: Compilation, output: Path, findings: Findings, *, shape
         return FAILED
     findings.show(compilation.diagnostics, compilation.sources, outcome=outcome_of(done, output))
     return 0
-
-
-def put(planned: Mapping[str, bytes], output: Path, *, force: bool) -> Written:
-    """Write a tree.
-
-    Raises:
-        click.ClickException: the folder cannot be written.
-    """
-    from kservec.io.tree_writer import write_tree  # noqa: PLC0415 - not needed without --output
-
-    try:
-        return write_tree(output, planned, force=force)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {error.filename or output}: {error.strerror}") from None
-
-
-def put_all(trees: Sequence[tuple[Mapping[str, bytes], Path]], *, force: bool) -> list[str]:
-    """Write trees one after the other; a line about each.
-
-    Raises:
-        StoppedError: that was interrupted, or one cannot be written; it says which trees were written before.
-    """
-    lines: list[str] = []
-    try:
-        for planned, folder in trees:
-            done = put(planned, folder, force=force)
-            if done.obstacles:
-                found = done.obstacles[0]
-                raise click.ClickException(f"{found.span.file if found.span else folder}: {found.message}")
-            lines.append(outcome_of(done, folder))
-    except (KeyboardInterrupt, click.ClickException) as error:
-        reason = error.format_message() if isinstance(error, click.ClickException) else ""
-        rest = [str(folder) for _, folder in trees[len(lines) :]]
-        raise StoppedError(reason, [*lines, *left_out(rest, is_sure=bool(reason))]) from None
-    return lines
-
-
-def left_out(folders: Sequence[str], *, is_sure: bool) -> Iterator[str]:
-    """Lines about trees that were not written; of the first one that is not sure after an interrupt."""
-    if not is_sure and folders:
-        yield f"{folders[0]}: as it was, or written whole; kservec check tells"
-    yield from (f"{folder}: not written" for folder in folders[not is_sure :])
-
-
-def outcome_of(done: Written, output: Path) -> str:
-    """What was done, in a line."""
-    changes = [
-        f"{plural(len(done.changed), 'file')} written" if done.changed else "",
-        f"{plural(len(done.removed), 'file')} removed" if done.removed else "",
-    ]
-    return f"{output}: {', '.join(c for c in changes if c) or UNCHANGED}"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
+from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.sharding import refuse_single, shard_option, whole_rendering, with_others
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.gitops.layout import LAYOUTS, TREE, planned_files
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
     help="How files, not environments, were built with --output.",
 )
 @today_option
+@jobs_option
+@cache_option
+@shard_option
 @target_options
 @revision_options
 @findings_options(notes=False)
@@ -73,7 +78,8 @@ def check(
     if not compilation.ok:
         findings.show(compilation.diagnostics, compilation.sources, alone=True)
         return FAILED
-    files = planned_files(compilation.objects, shape)
+    refuse_single(shape)
+    files = planned_files(with_others(compilation.objects, output), shape)
     return told({output: flaws_in(output, files)}, [], findings, compilation.diagnostics, compilation.sources)
 
 
@@ -91,7 +97,8 @@ def check_environments(selection: Selection, target: Target, findings: Findings,
     if selection.workspace is None or not all(rendering.ok for rendering in renderings):
         findings.show(found, sources, alone=True)
         return FAILED
-    trees = {output or r.output: flaws_in(output or r.output, r.tree) for r in renderings}
+    wholes = [(output or r.output, whole_rendering(r, output or r.output, selection)) for r in renderings]
+    trees = {folder: flaws_in(folder, whole.tree) for folder, whole in wholes}
     every = len(selection.names) == len(selection.workspace.environments) and output is None
     orphans = list(orphans_of(selection.workspace)) if every else []
     return told(trees, orphans, findings, found, sources)

@@ -8,10 +8,13 @@ import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.findings import Findings
+from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import few_collections, known_profile
 from kservec.cli.revisions import base_for, chosen, git_errors
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
+from kservec.core.text.source import Limits
+from kservec.io.bounds import ExceededError, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,6 +52,8 @@ def upgrade_options(command: Callable[..., int]) -> Callable[..., int]:
 )
 @upgrade_options
 @click.option("--exit-code", is_flag=True, help="Exit with 3 if anything is different.")
+@jobs_option
+@cache_option
 @click.option("--notes/--no-notes", default=False, show_default=True, help="Show notes about the input, too.")
 def diff(  # noqa: PLR0913 - click hands over one argument an option
     arguments: tuple[str, ...], *, exact: bool, layout: str, exit_code: bool, notes: bool, coming: str | None,
@@ -79,8 +84,7 @@ def diff(  # noqa: PLR0913 - click hands over one argument an option
         from kservec.cli.previews import selections, show_upgrade, wanted_of  # noqa: PLC0415 - seldom wanted
 
         base = base_for(selection.workspace, ref, exact=exact) if ref in arguments else None
-        wanted = wanted_of(coming, over, selections(only))
-        return show_upgrade(selection, base, wanted, layout, exit_code=exit_code)
+        return show_upgrade(selection, base, wanted_of(coming, over, selections(only)), layout, exit_code=exit_code)
     base = base_for(selection.workspace, ref, exact=exact)
     renderings = rendered(selection)
     found, sources = all_findings(selection, renderings), all_sources(selection, renderings)
@@ -105,10 +109,13 @@ def reported(selection: Selection, base: Base, renderings: Sequence[Rendering], 
     from kservec.core.diagnostics import Reject  # noqa: PLC0415 - as above
 
     try:
-        with git_errors(), few_collections():
+        with git_errors(), few_collections(), bounded(Limits()):
             comparisons = compared_all(selection, base, renderings, every=every)
     except Reject as reject:
         Findings(layout=TEXT, notes=False).show(reject.diagnostics, {})
+        return None
+    except ExceededError as exceeded:
+        Findings(layout=TEXT, notes=False).show((exceeded.diagnostic,), {})
         return None
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None

@@ -10,13 +10,15 @@ import click
 from click.core import ParameterSource
 
 from kservec.cli.findings import TEXT, Findings
+from kservec.cli.labour import crew
 from kservec.cli.options import LARGEST_FILE, few_collections
-from kservec.cli.progress import Progress
+from kservec.cli.sharding import chosen_share, refuse_patched
 from kservec.cli.status import FAILED
 from kservec.core.diagnostics import Severity
 from kservec.core.records import fresh, record
 from kservec.core.spelling import closest
 from kservec.core.text.source import Limits
+from kservec.io.bounds import ExceededError, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -178,13 +180,18 @@ def rendered(selection: Selection, limits: Limits | None = None) -> list[Renderi
     Raises:
         click.UsageError: a path of the project does not exist or cannot be read.
     """
-    from kservec.environments import render, together  # noqa: PLC0415 - as above
+    from kservec.environments import render, stopped, together  # noqa: PLC0415 - as above
 
     assert selection.workspace is not None
+    refuse_patched(selection)
+    workspace, limits = selection.workspace, limits or Limits()
     try:
-        with few_collections():
-            made = [render(selection.workspace, name, limits=limits, each=Progress()) for name in selection.names]
-            return together(selection.workspace, made)
+        with few_collections(), bounded(limits):
+            share = chosen_share()
+            made = [render(workspace, name, limits=limits, crew=crew(), share=share) for name in selection.names]
+            return together(workspace, made)
+    except ExceededError as exceeded:
+        return [stopped(workspace, name, exceeded.diagnostic) for name in selection.names]
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
@@ -216,7 +223,8 @@ def waivers_found(selection: Selection, renderings: Sequence[Rendering], *, gate
     from kservec.policy.waivers import waiver_findings  # noqa: PLC0415 - most projects have no waivers
 
     workspace = selection.workspace
-    whole = workspace is not None and len(selection.names) == len(workspace.environments)
+    every = workspace is not None and len(selection.names) == len(workspace.environments)
+    whole = every and chosen_share() is None
     ok = all(rendering.ok for rendering in renderings)
     found = waiver_findings([r.excuses for r in renderings], today(), whole=whole and ok)
     yield from graded(found, [r.settings.policy for r in renderings], worst=None if gate else Severity.WARNING)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
+from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.sharding import shard_option
 from kservec.cli.status import FAILED
 from kservec.core.diagnostics import has_errors
 from kservec.core.records import evolve
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 @click.command()
 @paths_argument
 @today_option
+@jobs_option
+@cache_option
+@shard_option
 @target_options
 @revision_options
 @findings_options(notes=True)

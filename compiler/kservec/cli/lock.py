@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from kservec.cli.findings import Findings
+    from kservec.core.paths import Json
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
     from kservec.policy.coverage import References
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 @click.argument("environments", nargs=-1)
 @click.option("--update", is_flag=True, help="Ask registries and hubs, and write the lock file. Uses the network.")
 @click.option("--only-missing", is_flag=True, help="With --update: ask only for what the lock file does not have.")
+@click.option("--facts", is_flag=True, help="With --update: note what models need of GPUs, for kservec capacity.")
 @findings_options(notes=False)
-def lock(*, environments: tuple[str, ...], update: bool, only_missing: bool, findings: Findings) -> int:
+def lock(*, environments: tuple[str, ...], update: bool, only_missing: bool, facts: bool, findings: Findings) -> int:
     """Check that kservec.lock.json covers what ENVIRONMENTS render, all of them if there are none: images and models.
 
     Builds write the digests and commits of the lock into the tree. They never use the network; `lock --update` is the
@@ -43,8 +45,8 @@ def lock(*, environments: tuple[str, ...], update: bool, only_missing: bool, fin
     selection = selected(environments)
     if selection is None:
         raise click.UsageError("this needs a project file (kservec.yaml) and names of its environments", ctx)
-    if only_missing and not update:
-        raise click.UsageError("--only-missing goes with --update", ctx)
+    if (only_missing or facts) and not update:
+        raise click.UsageError(f"{'--only-missing' if only_missing else '--facts'} goes with --update", ctx)
     if selection.workspace is None:
         findings.show(selection.diagnostics, selection.sources, outcome="nothing was written")
         return FAILED
@@ -55,7 +57,7 @@ def lock(*, environments: tuple[str, ...], update: bool, only_missing: bool, fin
         return FAILED
     task = Task(selection.workspace, references(renderings), len(renderings) == len(selection.workspace.environments))
     if update:
-        return updated(task, findings, only_missing=only_missing)
+        return updated(task, findings, Wish(only_missing=only_missing, facts=facts))
     return checked(task, findings)
 
 
@@ -111,7 +113,14 @@ def gaps(task: Task) -> Iterator[Diagnostic]:
     yield from outdated(own, packaged_versions(task.workspace.kserve), task.name)
 
 
-def updated(task: Task, findings: Findings, *, only_missing: bool) -> int:
+class Wish(NamedTuple):
+    """What is asked for: only what the lock file does not have, and facts about models too."""
+
+    only_missing: bool
+    facts: bool
+
+
+def updated(task: Task, findings: Findings, wish: Wish) -> int:
     """Ask for every digest and commit, and write the lock file if all were given.
 
     Raises:
@@ -120,9 +129,10 @@ def updated(task: Task, findings: Findings, *, only_missing: bool) -> int:
     from kservec.io.packaged import packaged_versions  # noqa: PLC0415 - not to be loaded for a help text
 
     old = task.workspace.lock or Lock()
-    images = resolved(task.wanted.images, old.images if only_missing else {}, digest_asker())
-    models = resolved(task.wanted.models, old.models if only_missing else {}, commit_asker())
-    failures = dict.fromkeys((*images.failures, *models.failures))
+    images = resolved(task.wanted.images, old.images if wish.only_missing else {}, digest_asker())
+    models = resolved(task.wanted.models, old.models if wish.only_missing else {}, commit_asker())
+    facts = described(models.found) if wish.facts and not models.failures else Resolved({}, ())
+    failures = dict.fromkeys((*images.failures, *models.failures, *facts.failures))
     if failures:
         for failure in failures:
             click.echo(f"error: {failure}", err=True)
@@ -133,6 +143,7 @@ def updated(task: Task, findings: Findings, *, only_missing: bool) -> int:
         images={**kept.images, **images.found},
         models={**kept.models, **models.found},
         versions=packaged_versions(task.workspace.kserve),
+        facts=laid_over(old.facts, facts.found),
     )
     write_lock(task, new)
     changed = len(differing(old, new))
@@ -144,15 +155,39 @@ def updated(task: Task, findings: Findings, *, only_missing: bool) -> int:
 class Resolved(NamedTuple):
     """What names stand for, and why of some it could not be found."""
 
-    found: Mapping[str, str]
+    found: Mapping[str, Json]
     failures: tuple[str, ...]
 
 
-def resolved(names: Mapping[str, object], known: Mapping[str, str], ask: Callable[[str], str]) -> Resolved:
+def laid_over(old: Mapping[str, Json], found: Mapping[str, Json]) -> dict[str, Json]:
+    """Facts about models with those that were found; what somebody has added to them stays."""
+    return {**old, **{uri: {**old.get(uri, {}), **facts} for uri, facts in found.items()}}
+
+
+def described(commits: Mapping[str, str]) -> Resolved:
+    """What hubs say about the memory of models, given their commits by their URIs; nothing of those that cannot be."""
+    from kservec.api import plugs  # noqa: PLC0415 - not to be loaded for a help text
+    from kservec.capacity.model_facts import kept, misfits  # noqa: PLC0415 - as above
+    from kservec.io.remote.hub import Hubs  # noqa: PLC0415 - loads what speaks HTTP
+
+    hubs, known = Hubs(), plugs()
+
+    def facts_of(uri: str) -> Json:
+        scheme = known.scheme(uri)
+        assert scheme is not None
+        name = scheme.revision_of(uri)[0].partition("://")[2]
+        facts = kept(*hubs.described(scheme.hub, scheme.hub_config, name, commits[uri]))
+        return {} if any(misfits(facts)) else facts
+
+    made = resolved(commits, {}, facts_of)
+    return Resolved({uri: facts for uri, facts in made.found.items() if facts}, made.failures)
+
+
+def resolved(names: Mapping[str, object], known: Mapping[str, str], ask: Callable[[str], Json]) -> Resolved:
     """What names stand for. Whoever does not answer at all is asked once only."""
     from kservec.io.remote.requests import RemoteError  # noqa: PLC0415 - loads what speaks HTTP
 
-    found: dict[str, str] = {}
+    found: dict[str, Json] = {}
     failures: dict[str, None] = {}
     for name in names:
         try:

@@ -13,11 +13,14 @@ import click
 from kservec._version import KSERVE_PROFILE
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
-from kservec.cli.progress import Progress
+from kservec.cli.labour import crew
+from kservec.cli.sharding import chosen_share
+from kservec.compilation import Result
 from kservec.core.knative.revisions import REVISED
 from kservec.core.records import evolve
 from kservec.core.text.source import Limits
 from kservec.gitops.layout import INDEX
+from kservec.io.bounds import ExceededError, bounded
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files, read_tree
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
     from kservec.io.reading import File
 
+MEBIBYTE = 1 << 20
 LARGEST_FILE = Limits().max_bytes
 OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 NUMBERED, HASHED = REVISION_NAMES = ("server", "hash")
@@ -53,13 +57,18 @@ def target_options(command: Callable[..., int]) -> Callable[..., int]:
     """The options that describe the target cluster; the command is handed them as one `target`."""
 
     @functools.wraps(command)
-    def with_target(
-        *args: Any, platform: tuple[str, ...], catalog: str, absent: tuple[str, ...], profile: str, max_file_size: int,
-        **rest: Any,
-    ) -> int:  # fmt: skip
-        limits = Limits(max_bytes=max_file_size)
+    def with_target(*args: Any, platform: tuple[str, ...], catalog: str, absent: tuple[str, ...], **rest: Any) -> int:
+        limits = Limits(
+            max_bytes=rest.pop("max_file_size"),
+            max_seconds=rest.pop("max_seconds"),
+            max_memory=rest.pop("max_memory") * MEBIBYTE,
+        )
         target = Target(
-            platform=files_of(platform, limits), catalog=catalog, absent=absent, profile=profile, limits=limits
+            platform=files_of(platform, limits),
+            catalog=catalog,
+            absent=absent,
+            profile=rest.pop("profile"),
+            limits=limits,
         )
         return command(*args, target=target, **rest)
 
@@ -74,7 +83,11 @@ def target_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--profile", default=KSERVE_PROFILE, show_default=True, metavar="VERSION", callback=known_profile,
                      help="The version of KServe that is compiled for."),
         click.option("--max-file-size", type=click.IntRange(min=1), default=LARGEST_FILE, metavar="BYTES",
-                     help=f"Refuse larger input files. Default: {LARGEST_FILE // 1024**2} MiB."),
+                     help=f"Refuse larger input files. Default: {LARGEST_FILE // MEBIBYTE} MiB."),
+        click.option("--max-seconds", type=click.IntRange(min=0), default=Limits().max_seconds, show_default=True,
+                     help="Stop what takes longer; 0 for no limit."),
+        click.option("--max-memory", type=click.IntRange(min=0), default=Limits().max_memory // MEBIBYTE,
+                     show_default=True, metavar="MIB", help="Stop what holds more memory; 0 for no limit."),
     )  # fmt: skip
     return functools.reduce(lambda done, option: option(done), reversed(described), with_target)
 
@@ -171,8 +184,12 @@ def compiled(paths: Sequence[str], target: Target) -> Compilation:
         raise click.UsageError(
             "nothing to compile: name files or folders, or - for standard input", click.get_current_context()
         )
-    with few_collections():
-        return compile_files(files_of(paths, target.limits), target=target, each=Progress())
+    files, target = files_of(paths, target.limits), evolve(target, share=chosen_share())
+    try:
+        with few_collections(), bounded(target.limits):
+            return compile_files(files, target=target, crew=crew())
+    except ExceededError as exceeded:
+        return Compilation(result=Result(diagnostics=(exceeded.diagnostic,)), sources={})
 
 
 def files_of(paths: Sequence[str], limits: Limits) -> tuple[File, ...]:

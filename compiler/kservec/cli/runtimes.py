@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.api import catalog_of
+from kservec.api import catalog_of, env_of
 from kservec.cli.options import findings_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.core.catalog import by_priority
 from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
 from kservec.core.spelling import closest
+from kservec.explain.images import nameable_images
 from kservec.io.packaged import packaged_catalog
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ EXPORT = "export"
 
 @click.command()
 @click.argument("words", metavar="[FORMAT | export NAME]", nargs=-1)
+@click.option("--images", is_flag=True, help="List every image that objects can name without a spec naming it.")
 @target_options
 @findings_options(notes=False)
-def runtimes(*, words: tuple[str, ...], target: Target, findings: Findings) -> int:
+def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: Findings) -> int:
     """List runtimes by the model formats they serve, first choice first.
 
     Of the runtimes that list the format (and version) the first that speaks the protocol and has AUTO is taken. Those
@@ -45,7 +47,10 @@ def runtimes(*, words: tuple[str, ...], target: Target, findings: Findings) -> i
       kservec runtimes
       kservec runtimes sklearn --platform platform/
       kservec runtimes export kserve-vllmserver > services/kserve-vllmserver.yaml
+      kservec runtimes --images > mirror.txt
     """  # noqa: D301
+    if images:
+        return list_images(words, target, findings)
     if words[:1] == (EXPORT,):
         return export(words[1:], target.profile)
     if len(words) > 1:
@@ -61,6 +66,22 @@ def runtimes(*, words: tuple[str, ...], target: Target, findings: Findings) -> i
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"no runtime serves {format_name}{hint}", click.get_current_context())
     write("".join(f"{line}\n" for line in table([HEADER, *rows])))
+    return 0
+
+
+def list_images(words: tuple[str, ...], target: Target, findings: Findings) -> int:
+    """Print the images that a target leads to, one a line.
+
+    Raises:
+        click.UsageError: a format is named, which has nothing to do with it.
+    """
+    if words:
+        raise click.UsageError("--images lists all images: name no format", click.get_current_context())
+    env, compilation = env_of(target)
+    findings.show(compilation.diagnostics, compilation.sources)
+    if not compilation.ok:
+        return FAILED
+    write("".join(f"{image}\n" for image in nameable_images(env)))
     return 0
 
 

@@ -7,6 +7,6 @@ FAILED = 1
 USAGE = 2
 """Wrong usage, or something that cannot be read or written."""
 DIFFERENT = 3
-"""A difference was found."""
+"""A difference was found, or something that does not fit."""
 INTERRUPTED = 130
 """Somebody stopped the command."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kservec.compare.json_report import API_VERSION, as_text
+from kservec.compare.json_report import API_VERSION
 from kservec.core.paths import lookup
 from kservec.gitops.index import read_index
 from kservec.report.json import identity
-from kservec.report.words import plural
+from kservec.report.words import json_text, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ def as_json(shown: str, commit: str, reaches: Sequence[Reach]) -> str:
         "base": {"ref": shown, "commit": commit},
         "environments": environments,
     }
-    return as_text(document)
+    return json_text(document)
 
 
 def as_lines(reaches: Sequence[Reach]) -> str:

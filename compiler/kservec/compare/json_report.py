@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from kservec.compare.objects import Action
 from kservec.compare.values import Change
 from kservec.report.json import entry, identity
+from kservec.report.words import json_text
 
 if TYPE_CHECKING:
     from kservec.compare.forecast import Effect
@@ -36,12 +36,7 @@ def json_report(report: Report) -> str:
         },
         "environments": [environment(comparison) for comparison in report.environments],
     }
-    return as_text(document)
-
-
-def as_text(document: Json) -> str:
-    """A document as text."""
-    return json.dumps(document, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace").decode() + "\n"
+    return json_text(document)
 
 
 def environment(comparison: Comparison) -> Json:

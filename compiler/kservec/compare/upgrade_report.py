@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.compare.json_report import API_VERSION, as_text, bounds, pods
+from kservec.compare.json_report import API_VERSION, bounds, pods
 from kservec.compare.markdown import code, details, fenced, header, plain, row
 from kservec.compare.phrases import value_text
 from kservec.compare.upgrade import gpus_of, pods_of
 from kservec.core.tree import Layer
 from kservec.report.json import entry, identity
-from kservec.report.words import NAMES, plural, printable
+from kservec.report.words import NAMES, json_text, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,7 +149,7 @@ def json_of_upgrade(previews: Sequence[Preview], against: str) -> str:
         "differs": any(preview.differs for preview in previews),
         "environments": [environment(preview) for preview in previews],
     }
-    return as_text(document)
+    return json_text(document)
 
 
 def environment(preview: Preview) -> Json:

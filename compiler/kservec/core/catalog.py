@@ -5,10 +5,10 @@ Knows which entries exist and in which order KServe would try them; choosing one
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kservec.core.golang.expressions import finder
 from kservec.core.pods.strategic import omit_empty
 from kservec.core.records import entity, fresh, record
 from kservec.core.tree import Layer, Origin
@@ -17,7 +17,7 @@ from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kservec.core.diagnostics import Span
+    from kservec.core.diagnostics import Diagnostic, Span
     from kservec.core.text.source import Document
     from kservec.core.tree import Json, Path
     from kservec.spec.clusterstoragecontainer import StorageContainerSpec
@@ -87,12 +87,12 @@ class StorageContainer:
     document: Document
 
     def supports(self, uri: str) -> bool:
-        """Whether a format's prefix or regular expression matches the URI.
+        """Whether a format's prefix or regular expression matches the URI. One that cannot be read matches none.
 
         KServe: pkg/apis/serving/v1alpha1/storage_container_types.go, IsStorageUriSupported
         """
         return any(
-            (f.prefix and uri.startswith(f.prefix)) or (f.regex and re.search(f.regex, uri))
+            (f.prefix and uri.startswith(f.prefix)) or (f.regex and (finds := finder(f.regex)) and finds(uri))
             for f in self.spec.supported_uri_formats
         )
 
@@ -121,7 +121,8 @@ class StorageContainer:
 class Preset:
     """One LLMInferenceServiceConfig, in the form of v1alpha2 and with the defaults of its schema.
 
-    `moved` maps paths of `spec` below the object to where they were written, if in another form.
+    `moved` maps paths of `spec` below the object to where they were written, if in another form. `faults` are what is
+    wrong with its structure, for whoever uses it; it has no spec then.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Preset:
     spec: Json
     document: Document
     moved: Mapping[Path, Path] = fresh(factory=dict)
+    faults: tuple[Diagnostic, ...] = ()
 
     def origin(self, *path: str | int) -> Origin:
         """The origin of a value of the preset."""

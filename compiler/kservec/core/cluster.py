@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Span
     from kservec.core.models.local_models import LocalCache, NodeGroup
+    from kservec.core.nodes import NodePool
     from kservec.core.text.document import Document
     from kservec.core.tree import Json
 
@@ -62,7 +63,8 @@ class ServiceAccount:
 class Cluster:
     """Objects of the target cluster by namespace and name. `others` holds further kinds as they were written.
 
-    `bounds` are the documents of the ResourceQuotas and LimitRanges of each namespace that has some.
+    `bounds` are the documents of the ResourceQuotas and LimitRanges of each namespace that has some; `node_pools` the
+    nodes, none where nobody says which there are.
     """
 
     secrets: Mapping[tuple[str, str], Secret] = fresh(factory=dict)
@@ -74,3 +76,4 @@ class Cluster:
     bounds: Mapping[str, tuple[Document, ...]] = fresh(factory=dict)
     local_caches: tuple[LocalCache, ...] = ()
     node_groups: Mapping[str, NodeGroup] = fresh(factory=dict)
+    node_pools: tuple[NodePool, ...] = ()

@@ -10,6 +10,8 @@ from kservec.core.records import entity, fresh
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kservec.core.paths import Json
+
 LOCK_FILE = "kservec.lock.json"
 DIGEST = "@sha256:"
 COMMIT_LENGTH, HEXADECIMAL = 40, "0123456789abcdef"
@@ -20,12 +22,14 @@ DEFAULT_REGISTRY, DEFAULT_FOLDER, DEFAULT_TAG = "docker.io", "library", "latest"
 class Lock:
     """What is pinned: digests (`sha256:...`) by the images as they are written, commits by the URIs of models.
 
-    `versions` are those of KServe, the catalog and the schemas that it was made with.
+    `facts` are what is written down of the config.json of models, by their URIs too. `versions` are those of KServe,
+    the catalog and the schemas that it was made with.
     """
 
     images: Mapping[str, str] = fresh(factory=dict)
     models: Mapping[str, str] = fresh(factory=dict)
     versions: Mapping[str, str] = fresh(factory=dict)
+    facts: Mapping[str, Json] = fresh(factory=dict)
 
     def image(self, image: str) -> str:
         """An image with its digest; as it is where it has one, or none is known."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
-from kservec.core.golang.decoding import decode
+from kservec.core.golang.decoding import decode, no_json
 from kservec.core.records import entity, evolve, fresh
 from kservec.spec import configuration as sections
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Span
     from kservec.core.section_text import SectionText
 
+NEWLINE = "\n"
 TEXT_MAPS = ("parameters", "headers")
 """Fields that are maps of the administrator's own keys, which keep their case."""
 
@@ -91,9 +92,11 @@ class PlatformConfig:
         found = self.broken(section.key, f"no valid JSON: {error}")
         if not isinstance(error, json.JSONDecodeError):
             return found
-        place = section.character(error.pos)
-        where = "" if place else f" at line {error.lineno}, column {error.colno} of the text"
-        message = f"inferenceservice-config, {section.key}: no valid JSON: {error.msg}{where}"
+        reason, offset = no_json(section.text)
+        place = section.character(offset)
+        before = section.text[:offset]
+        where = f" at line {before.count(NEWLINE) + 1}, column {offset - before.rfind(NEWLINE)} of the text"
+        message = f"inferenceservice-config, {section.key}: no valid JSON: {reason}{'' if place else where}"
         return evolve(found, message=message, span=place or section.span)
 
     @cached_property

@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 RESTRICTED = "restricted"
 WAIVER = "kservec.dev/waive."
 """What the annotations begin with by which an object excuses itself; the name of a rule follows."""
+MODEL_FACTS = "kservec.dev/model-facts"
+"""The annotation by which a service says what is known of its model, as a JSON object."""
 RULES_OF_OBJECTS = (
     "api-deprecated",
     "api-not-served",
+    "capacity-at-max",
+    "capacity-exceeded",
+    "capacity-packing",
     "gpu-fit",
+    "gpu-memory",
     "image-digest",
     "image-tag",
     "inline-secret",
@@ -29,6 +35,7 @@ RULES_OF_OBJECTS = (
     "lock-missing",
     "memory-fit",
     "model-revision",
+    "no-node-fits",
     "pod-security",
     "pod-security-enforced",
     "quota-at-max",

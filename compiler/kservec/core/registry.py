@@ -104,7 +104,8 @@ class Scheme:
     stands for one of this scheme, `resolve_for_llm` the same where the pods of LLMInferenceServices differ.
     `download_env` is what every download container gets unless it has it already.
     `revision_mark` stands before the revision in a URI, empty for schemes whose URIs name none; `hub` is where the
-    commit of a revision is asked for, a URL with `{repository}` and `{revision}`.
+    commit of a revision is asked for, a URL with `{repository}` and `{revision}`; `hub_config` is such a URL of the
+    file that describes the model.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Scheme:
     download_env: tuple[tuple[str, str], ...] = ()
     revision_mark: str = ""
     hub: str = ""
+    hub_config: str = ""
 
     def revision_of(self, uri: str) -> tuple[str, str]:
         """A URI without its revision, and the revision; empty where it names none."""

@@ -5,11 +5,13 @@ Decides which of several definitions of one name counts. Which runtime a service
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kservec.core.catalog import Catalog, Preset, Runtime, StorageContainer
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.golang.expressions import finder
+from kservec.core.schemas.faults import UNKNOWN_FIELD
 from kservec.documents.entries import Rank, winners
 from kservec.documents.secrets import metadata_of, texts
 from kservec.spec.clusterstoragecontainer import StorageContainerSpec
@@ -30,6 +32,14 @@ SHADOWED = Code(
     "The input defines an object of the same kind and name as the platform or the built-in catalog. Its own counts.",
 )
 
+UNREADABLE_FORMAT = Code(
+    "storage/uri-format",
+    Severity.ERROR,
+    "a regular expression that cannot be read",
+    "Regular expressions in supportedUriFormats are Go's (RE2). KServe refuses to start pods whose URI it has to hold "
+    "against one that it cannot read.",
+)
+
 
 def read_catalog(entries: Sequence[Entry], schemas: Schemas) -> tuple[Catalog, list[Diagnostic]]:
     """The catalog of a run.
@@ -45,6 +55,7 @@ def read_catalog(entries: Sequence[Entry], schemas: Schemas) -> tuple[Catalog, l
     for entry in winners(entries, in_catalog):
         if entry.ref.kind == STORAGE_CONTAINER:
             containers.append(read_storage_container(entry, schemas))
+            found += unreadable_formats(containers[-1])
         elif entry.ref.kind == PRESET:
             presets[entry.ref.namespace, entry.ref.name] = read_preset(entry, schemas)
         else:
@@ -96,9 +107,33 @@ def read_preset(entry: Entry, schemas: Schemas) -> Preset:
     from kservec.admission.llm.conversion import convert  # noqa: PLC0415
 
     ref, document = entry.ref, entry.document
+    if faults := preset_faults(entry, schemas):
+        return Preset(name=ref.name, namespace=ref.namespace, spec={}, document=document, faults=faults)
     converted = convert(schemas.with_defaults(document.value, ref.api_version, ref.kind))
     spec = converted.value.get("spec") or {}
     return Preset(name=ref.name, namespace=ref.namespace, spec=spec, document=document, moved=converted.moved)
+
+
+def preset_faults(entry: Entry, schemas: Schemas) -> tuple[Diagnostic, ...]:
+    """What is wrong with the structure of a preset of the platform; others were checked with all documents.
+
+    A platform may have presets of another version of KServe, so fields that are unknown here do not count.
+    """
+    if entry.rank is not Rank.PLATFORM:
+        return ()
+    return tuple(d for d in schemas.check(entry.document) if d.code is not UNKNOWN_FIELD)
+
+
+def unreadable_formats(container: StorageContainer) -> Iterator[Diagnostic]:
+    """The errors about regular expressions that Go cannot read: KServe refuses pods when it comes to one."""
+    for i, form in enumerate(container.spec.supported_uri_formats):
+        if form.regex and finder(form.regex) is None:
+            yield Diagnostic(
+                code=UNREADABLE_FORMAT,
+                message=f"{form.regex!r} of ClusterStorageContainer {container.name} is no regular expression of Go's",
+                span=container.document.span(("spec", "supportedUriFormats", i, "regex")),
+                help="correct it as RE2 has it, which knows no look-around and no back-references",
+            )
 
 
 def read_storage_container(entry: Entry, schemas: Schemas) -> StorageContainer:

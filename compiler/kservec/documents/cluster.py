@@ -56,6 +56,9 @@ def read_cluster(
     )
     for fact in facts:
         cluster = with_declared(cluster, fact)
+        if fact.model.node_pools:
+            cluster, faults = with_pools(cluster, fact)
+            found += faults
     return cluster, found
 
 
@@ -137,6 +140,15 @@ def with_declared(cluster: Cluster, facts: Facts) -> Cluster:
         gateways=cluster.gateways | {(g.namespace, g.name) for g in model.gateways},
         namespaces=laid_over(cluster.namespaces, {n: s.labels if s else {} for n, s in model.namespaces.items()}),
     )
+
+
+def with_pools(cluster: Cluster, facts: Facts) -> tuple[Cluster, list[Diagnostic]]:
+    """The cluster with the node pools of one document, and what is wrong with them; few documents have some."""
+    from kservec.documents.node_pools import read_node_pools  # noqa: PLC0415 - as above
+
+    pools, found = read_node_pools(facts)
+    known = {pool.name: pool for pool in (*cluster.node_pools, *pools)}
+    return evolve(cluster, node_pools=tuple(known.values())), found
 
 
 def laid_over(base: Mapping, over: Mapping) -> Mapping:  # type: ignore[type-arg]

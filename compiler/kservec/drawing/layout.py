@@ -1,29 +1,25 @@
-"""Layout: where boxes go. In columns from the left to the right, each box right of all that lead to it.
-
-A box has a row for each arrow that leaves it. An arrow that goes on over several columns has a place in each, so that
-it does not run behind boxes. Made for small pictures: the order in a column follows that of the one before, once.
-"""
+"""Layout: where boxes stand and edges run. Pixels, from the upper left corner."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-from unicodedata import east_asian_width
+
+from kservec.drawing.layers import layers_of
+from kservec.drawing.metrics import boxes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kservec.drawing.picture import Box, Section
+    from kservec.drawing.layers import Layers, Link, Slot
+    from kservec.drawing.metrics import Box
+    from kservec.topology.values import Topology
 
-CHARACTER, LINE = 7.8, 18
-"""Pixels that a character takes in width, and a line in height."""
-
-PADDING, MARGIN = 10, 24
-ROW_GAP, COLUMN_GAP = 22, 70
+MARGIN = 24
+ROW_GAP, COLUMN_GAP = 22, 72
 LANE = 12
-"""Pixels in height for an arrow that passes a column."""
-
-Slot: TypeAlias = "str | tuple[int, int]"
-"""What has a place in a column: a box by its key, or an arrow on its way by its number and the column."""
+"""The height of an edge that passes a column."""
+ROUNDS = 4
+"""How often slots move to where their links are straighter: towards what leads to them, then towards what follows."""
 
 Point: TypeAlias = tuple[float, float]
 
@@ -38,127 +34,125 @@ class Place(NamedTuple):
 
 
 class Arranged(NamedTuple):
-    """The places of the boxes by their keys, the way of each arrow from point to point, and the size of it all."""
+    """The boxes and their places by their keys, the way of each edge from point to point, and the size of it all."""
 
+    boxes: Mapping[str, Box]
     places: Mapping[str, Place]
     ways: tuple[tuple[Point, ...], ...]
     width: float
     height: float
 
 
-def text_width(text: str) -> float:
-    """About how wide a text is."""
-    return CHARACTER * sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+class Room(NamedTuple):
+    """How high each slot is, and how far below its top each edge leaves it and all edges reach it."""
+
+    heights: Mapping[Slot, float]
+    leaving: Mapping[int, float]
+    entering: Mapping[Slot, float]
 
 
-def rows_of(section: Section, key: str) -> list[int]:
-    """The arrows that leave a box, by their numbers."""
-    return [i for i, arrow in enumerate(section.arrows) if arrow.source == key]
-
-
-def arrange(section: Section) -> Arranged:
-    """Places for the boxes and arrows of a section."""
-    column = columns(section)
-    stacks = stacked(section, column)
-    boxes = {box.key: box for box in section.boxes}
-    widths = [max((box_width(section, boxes[s]) for s in stack if isinstance(s, str)), default=0) for stack in stacks]
+def arrange(topology: Topology) -> Arranged:
+    """Places for the boxes and edges of a topology."""
+    layers = layers_of(topology)
+    boxes = boxes_of(topology)
+    room = room_of(layers, boxes)
+    tops = settled(layers, room)
     places: dict[Slot, Place] = {}
-    x, bottom = float(MARGIN), float(MARGIN)
-    for stack, width in zip(stacks, widths, strict=True):
-        y = float(MARGIN)
-        for slot in stack:
-            height = box_height(section, boxes[slot]) if isinstance(slot, str) else LANE
-            places[slot] = Place(x, y, width, height)
-            y += height + ROW_GAP
+    x = float(MARGIN)
+    for stack in layers.stacks:
+        width = max((boxes[slot].width for slot in stack if isinstance(slot, str)), default=0.0)
+        places.update((slot, Place(x, tops[slot] + MARGIN, width, room.heights[slot])) for slot in stack)
         x += width + COLUMN_GAP
-        bottom = max(bottom, y - ROW_GAP)
-    ways = tuple(tuple(way(section, number, column, places)) for number in range(len(section.arrows)))
+    bottom = max((place.y + place.height for place in places.values()), default=float(MARGIN))
+    ways = tuple(ways_of(topology, layers, places, room))
     own = {slot: place for slot, place in places.items() if isinstance(slot, str)}
-    return Arranged(own, ways, x - COLUMN_GAP + MARGIN, bottom + MARGIN)
+    return Arranged(boxes, own, ways, x - COLUMN_GAP + MARGIN, bottom + MARGIN)
 
 
-def columns(section: Section) -> dict[str, int]:
-    """The column of each box: as many steps from the left as the longest way to it has; ways back do not count."""
-    following: dict[str, list[str]] = {box.key: [] for box in section.boxes}
-    for arrow in section.arrows:
-        following[arrow.source].append(arrow.target)
-    order = forward_order(following)
-    rank = {key: i for i, key in enumerate(order)}
-    column = dict.fromkeys(order, 0)
-    for key in order:
-        for target in following[key]:
-            if rank[target] > rank[key]:
-                column[target] = max(column[target], column[key] + 1)
-    return column
+def room_of(layers: Layers, boxes: Mapping[str, Box]) -> Room:
+    """What each slot takes in height, and where edges leave and reach it."""
+    heights: dict[Slot, float] = {slot: float(LANE) for stack in layers.stacks for slot in stack}
+    entering: dict[Slot, float] = dict.fromkeys(heights, LANE / 2)
+    leaving: dict[int, float] = {}
+    for key, box in boxes.items():
+        heights[key], entering[key] = box.height, box.middle
+        leaving |= dict.fromkeys(box.bare, box.middle)
+        leaving |= {row.edge: row.middle for row in box.rows}
+    return Room(heights, leaving, entering)
 
 
-def forward_order(following: dict[str, list[str]]) -> list[str]:
-    """The boxes in an order in which arrows lead onward, but for those that close a circle."""
-    done: dict[str, None] = {}
-    for start in reversed(following):
-        way = {start: iter(reversed(following[start]))} if start not in done else {}
-        while way:
-            key = next(reversed(way))
-            target = next((t for t in way[key] if t not in done and t not in way), None)
-            if target is None:
-                del way[key]
-                done[key] = None
-            else:
-                way[target] = iter(reversed(following[target]))
-    return list(reversed(done))
+def settled(layers: Layers, room: Room) -> dict[Slot, float]:
+    """The top of each slot: links are as straight as can be where nothing overlaps."""
+    before: dict[Slot, list[Link]] = {}
+    after: dict[Slot, list[Link]] = {}
+    for link in layers.links:
+        before.setdefault(link.right, []).append(link)
+        after.setdefault(link.left, []).append(link)
+    tops: dict[Slot, float] = {}
+    for stack in layers.stacks:
+        tops |= zip(stack, packed([0.0] * len(stack), stack, room.heights), strict=True)
+    for _ in range(ROUNDS):
+        earlier = dict(tops)
+        for linked, stacks in ((before, layers.stacks), (after, layers.stacks[::-1])):
+            for stack in stacks:
+                wishes = [wish(slot, linked, tops, room) for slot in stack]
+                tops |= zip(stack, packed(wishes, stack, room.heights), strict=True)
+        if tops == earlier:
+            break
+    highest = min(tops.values(), default=0.0)
+    return {slot: top - highest for slot, top in tops.items()}
 
 
-def stacked(section: Section, column: Mapping[str, int]) -> list[list[Slot]]:
-    """What stands in each column, from the top."""
-    stacks: list[list[Slot]] = [[] for _ in range(1 + max(column.values(), default=0))]
-    for box in section.boxes:
-        stacks[column[box.key]].append(box.key)
-    before: dict[Slot, list[tuple[Slot, float]]] = {}
-    for number, arrow in enumerate(section.arrows):
-        rows = rows_of(section, arrow.source)
-        last: tuple[Slot, float] = (arrow.source, (rows.index(number) + 0.5) / len(rows))
-        for i in range(column[arrow.source] + 1, column[arrow.target]):
-            stacks[i].append((number, i))
-            before.setdefault((number, i), []).append(last)
-            last = ((number, i), 0.5)
-        before.setdefault(arrow.target, []).append(last)
-    return list(ordered(stacks, before))
+def wish(slot: Slot, linked: Mapping[Slot, Sequence[Link]], tops: Mapping[Slot, float], room: Room) -> float:
+    """The top at which some links of a slot would be straight, on average."""
+    found = [
+        tops[link.left] + leaves_at(link.left, link.edge, room) - room.entering[slot]
+        if link.right == slot
+        else tops[link.right] + room.entering[link.right] - leaves_at(slot, link.edge, room)
+        for link in linked.get(slot, ())
+    ]
+    return sum(found) / len(found) if found else tops[slot]
 
 
-def ordered(stacks: Sequence[list[Slot]], before: Mapping[Slot, list[tuple[Slot, float]]]) -> Iterator[list[Slot]]:
-    """Each column in the order of what leads to it; of equals the first met stays first.
+def leaves_at(slot: Slot, edge: int, room: Room) -> float:
+    """How far below the top of a slot an edge leaves it."""
+    return room.leaving[edge] if isinstance(slot, str) else LANE / 2
 
-    `before` holds for each slot the slots that lead to it, and how far down in them the arrow begins (0 to 1).
+
+def packed(wishes: Sequence[float], stack: Sequence[Slot], heights: Mapping[Slot, float]) -> list[float]:
+    """Tops as near to those wished for as can be, where each slot is below the one before.
+
+    The least sum of squares: slots that would overlap become a block, which stands where its members want it on
+    average (isotonic regression by pooling neighbours).
     """
-    at: dict[Slot, int] = {}
-    for stack in stacks:
-        sources = {slot: [at[b] + part for b, part in before.get(slot, ()) if b in at] for slot in stack}
-        placed = sorted(stack, key=lambda slot: sum(sources[slot]) / max(1, len(sources[slot])))
-        at.update((slot, i) for i, slot in enumerate(placed))
-        yield placed
+    offsets: list[float] = []
+    offset = 0.0
+    blocks: list[tuple[float, int]] = []
+    for slot, wanted in zip(stack, wishes, strict=True):
+        offsets.append(offset)
+        mean, size = wanted - offset, 1
+        while blocks and blocks[-1][0] >= mean:
+            other, count = blocks.pop()
+            mean, size = (other * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+        offset += heights[slot] + ROW_GAP
+    starts = [mean for mean, size in blocks for _ in range(size)]
+    return [start + offset for start, offset in zip(starts, offsets, strict=True)]
 
 
-def box_width(section: Section, box: Box) -> float:
-    """How wide a box is, with its rows."""
-    rows = (section.arrows[i].text for i in rows_of(section, box.key))
-    return 2 * PADDING + max(map(text_width, (*box.lines, *rows)))
-
-
-def box_height(section: Section, box: Box) -> float:
-    """How high a box is, with its rows."""
-    rows = len(rows_of(section, box.key))
-    return 2 * PADDING + LINE * len(box.lines) + (LINE * rows + PADDING if rows else 0)
-
-
-def way(section: Section, number: int, column: Mapping[str, int], places: Mapping[Slot, Place]) -> Iterator[Point]:
-    """The points that an arrow runs through: from its row, along its lanes, to the box that it leads to."""
-    arrow = section.arrows[number]
-    source, target = places[arrow.source], places[arrow.target]
-    row = rows_of(section, arrow.source)
-    above = source.height - PADDING - LINE * len(row)
-    yield source.x + source.width, source.y + above + LINE * (row.index(number) + 0.5)
-    for i in range(column[arrow.source] + 1, column[arrow.target]):
-        lane = places[number, i]
-        yield lane.x, lane.y + lane.height / 2
-        yield lane.x + lane.width, lane.y + lane.height / 2
-    yield target.x, target.y + target.height / 2
+def ways_of(
+    topology: Topology, layers: Layers, places: Mapping[Slot, Place], room: Room
+) -> Iterator[tuple[Point, ...]]:
+    """The points that each edge runs through: from its row, along its lanes, to the box that it leads to."""
+    lanes: dict[int, list[Slot]] = {}
+    for stack in layers.stacks:
+        for slot in stack:
+            if not isinstance(slot, str):
+                lanes.setdefault(slot[0], []).append(slot)
+    for number, edge in enumerate(topology.edges):
+        source, target = places[edge.source], places[edge.target]
+        points: list[Point] = [(source.x + source.width, source.y + room.leaving[number])]
+        for slot in lanes.get(number, ()):
+            lane = places[slot]
+            points += [(lane.x, lane.y + LANE / 2), (lane.x + lane.width, lane.y + LANE / 2)]
+        yield (*points, (target.x, target.y + room.entering[edge.target]))

@@ -5,39 +5,50 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kservec.drawing.picture import Shape
+from kservec.drawing.metrics import row_lines
+from kservec.topology.values import NodeKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kservec.drawing.picture import Box, Section
+    from kservec.topology.values import Node, Topology
 
-BRACKETS = {Shape.NODE: ('["', '"]'), Shape.SERVICE: ('(["', '"])'), Shape.ADDRESS: ('>"', '"]')}
+BOX = ('["', '"]')
+BRACKETS = {
+    NodeKind.CLIENT: ('(["', '"])'),
+    NodeKind.UNIT: ('(["', '"])'),
+    NodeKind.MODEL: ('[("', '")]'),
+    NodeKind.ADDRESS: ('>"', '"]'),
+    NodeKind.GATEWAY: ('{{"', '"}}'),
+    NodeKind.NAMESPACE: ('[["', '"]]'),
+}
+"""The brackets that give a node its shape; all others have `BOX`."""
 _find_special = re.compile(r"[^\w .,:/=+*@$'()-]")
 
 
-def mermaid(sections: Sequence[Section]) -> str:
-    """A flowchart; each section is a subgraph."""
+def mermaid(topologies: Sequence[Topology]) -> str:
+    """A flowchart; each topology is a subgraph."""
     lines = ["flowchart LR"]
-    for i, section in enumerate(sections):
-        lines += [f'  subgraph g{i}["{text(section.title)}"]', *contents(section, f"g{i}"), "  end"]
+    for i, topology in enumerate(topologies):
+        title = f"{topology.title}: {topology.note}" if topology.note else topology.title
+        lines += [f'  subgraph g{i}["{text(title)}"]', *contents(topology, f"g{i}"), "  end"]
     return "\n".join((*lines, ""))
 
 
-def contents(section: Section, prefix: str) -> Iterator[str]:
-    """The boxes and arrows of a section."""
-    names = {box.key: f"{prefix}b{i}" for i, box in enumerate(section.boxes)}
-    for box in section.boxes:
-        yield f"    {names[box.key]}{shaped(box)}"
-    for arrow in section.arrows:
-        label = f'|"{text(arrow.text)}"|' if arrow.text else ""
-        yield f"    {names[arrow.source]} -->{label} {names[arrow.target]}"
+def contents(topology: Topology, prefix: str) -> Iterator[str]:
+    """The nodes and edges of a topology."""
+    names = {node.key: f"{prefix}b{i}" for i, node in enumerate(topology.nodes)}
+    for node in topology.nodes:
+        yield f"    {names[node.key]}{shaped(node)}"
+    for edge in topology.edges:
+        label = f'|"{joined(row_lines(edge.text))}"|' if edge.text else ""
+        yield f"    {names[edge.source]} {'-.->' if edge.is_aside else '-->'}{label} {names[edge.target]}"
 
 
-def shaped(box: Box) -> str:
-    """The text of a box in the brackets that give it its shape."""
-    left, right = BRACKETS[box.shape]
-    return f"{left}{joined(box.lines)}{right}"
+def shaped(node: Node) -> str:
+    """The text of a node in the brackets that give it its shape."""
+    left, right = BRACKETS.get(node.kind, BOX)
+    return f"{left}{joined(node.lines)}{right}"
 
 
 def joined(lines: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from kservec.core.diagnostics import NOT_SHOWN
 from kservec.core.schemas.faults import field_path
 from kservec.core.text.confidential import names_credential, showable
 from kservec.explain.smoke_test import curl
+from kservec.report.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +43,7 @@ def place_of(span: Span | None) -> str:
 
 def shown(found: Explained) -> str:
     """A value in one line, without what may be secret."""
-    text = NOT_SHOWN if is_confidential(found) else json.dumps(found.value, ensure_ascii=False)
+    text = NOT_SHOWN if is_confidential(found) else printable(json.dumps(found.value, ensure_ascii=False))
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
 
 

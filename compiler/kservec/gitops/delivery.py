@@ -70,11 +70,20 @@ def delivered(objects: Sequence[Rendered], settings: Settings) -> Delivery:
     """A tree made ready for the tools of an environment. One without objects stays as it is, without any for tools."""
     if settings.gitops.tool == "none" or not objects:
         return Delivery(tuple(objects))
+    return with_tools(noted_objects(objects, settings), settings)
+
+
+def noted_objects(objects: Sequence[Rendered], settings: Settings) -> tuple[Rendered, ...]:
+    """Objects with what the tools of an environment are to know of them."""
     mounted = claimed(objects)
-    noted = tuple(with_notes(o, settings, mounted) for o in objects)
+    return tuple(with_notes(o, settings, mounted) for o in objects)
+
+
+def with_tools(noted: Sequence[Rendered], settings: Settings) -> Delivery:
+    """All objects of a tree, which the tools know what they need of, with those that the tools themselves read."""
     shards = shards_of(noted, settings)
     added = tuple(tool_objects(noted, settings, shards))
-    remarks = (*large_shards(shards, settings), *mixed(objects, settings), *made_twice(objects, settings))
+    remarks = (*large_shards(shards, settings), *mixed(noted, settings), *made_twice(noted, settings))
     return Delivery((*noted, *added), remarks)
 
 

@@ -19,6 +19,8 @@ INCLUDED_FOLDER = "_included"
 GITOPS_FOLDER = "_gitops"
 """What Argo CD or Flux itself reads; it is not among what they sync."""
 LONGEST_NAME = 255
+SPELT = str.maketrans({":": "_", "\\": "_"})
+"""What parts paths on some systems, and what stands for it in the names of files."""
 HASH_LENGTH = 10
 SHARED_KINDS = frozenset({"Service", "InferencePool"})
 """Kinds that two API groups have: their files carry the group, unless it is the core group."""
@@ -60,7 +62,7 @@ class Rendered(NamedTuple):
 def file_name(ref: ObjectRef, *, with_group: bool = False) -> str:
     """The name of an object's file; long ones end in a hash, odd characters are spelt out."""
     kind = f"{ref.kind}.{ref.group}" if (with_group or ref.kind in SHARED_KINDS) and ref.group else ref.kind
-    stem = f"{kind.lower()}-{ref.name}".replace(":", "_")
+    stem = f"{kind.lower()}-{ref.name}".translate(SPELT)
     if len(stem) > LONGEST_NAME - len(".yaml"):
         mark = hashlib.sha256(stem.encode()).hexdigest()[:HASH_LENGTH]
         stem = f"{stem[: LONGEST_NAME - len('.yaml') - HASH_LENGTH - 1]}-{mark}"

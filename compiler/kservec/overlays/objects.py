@@ -8,10 +8,10 @@ Kustomize: api/internal/target/kusttarget.go, accumulateTarget; kusttarget_confi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from kservec.core.golang.expressions import finder
 from kservec.core.records import evolve, record
 from kservec.overlays.closure import Closure, Patch, resolved
 from kservec.overlays.kustomization import GENERATORS, Kustomization
@@ -193,7 +193,5 @@ def is_selected(target: dict[str, Json], called: Id) -> bool:
 
 def is_pattern_of(pattern: str, text: str) -> bool:
     """Whether a text is what a pattern of a selector means: all of it, as a regular expression."""
-    try:
-        return re.fullmatch(pattern, text) is not None
-    except re.error:
-        return True
+    finds = finder(f"^(?:{pattern})$")
+    return finds is None or finds(text)

@@ -86,12 +86,14 @@ def found_config(unit: Unit, env: Env, name: str, index: int | None = None) -> P
     """A config by name: that of the service's namespace, or of KServe's. `index` is that of a base config.
 
     Raises:
-        Reject: there is none.
+        Reject: there is none, or its structure is wrong.
     """
     namespaces = (unit.namespace, env.platform.kserve_namespace)
     for namespace in namespaces:
         found = env.catalog.presets.get((namespace, name))
         if found is not None:
+            if found.faults:
+                raise Reject(*found.faults)
             return found
     place: Path = ("metadata", "name") if index is None else ("spec", "baseRefs", index)
     kind = "preset" if index is None else "base config"

@@ -14,6 +14,7 @@ from kservec.core.llm.devices import API_VERSION as CLAIM_VERSION
 from kservec.core.llm.devices import KIND as CLAIM_KIND
 from kservec.core.llm.devices import claim_template
 from kservec.core.llm.kinds import require_kind
+from kservec.core.llm.loose_ends import loose_ends
 from kservec.core.llm.names import child_name
 from kservec.core.llm.part import PartRole
 from kservec.core.llm.workload_labels import COMPONENT, base_labels
@@ -38,7 +39,8 @@ def render_llminferenceservice(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing
     Writes:  manifests: workloads, workload Service, ServiceAccounts, Roles, certificate, device claims, CA bundle
-    Reports: llm/kind-absent, llm/no-certificate, llm/service-account-taken, platform/ca-bundle, output/object-twice
+    Reports: llm/kind-absent, llm/no-certificate, llm/picker-port, llm/selects-nothing, llm/service-account-taken,
+             platform/ca-bundle, output/object-twice
     KServe:  pkg/controller/v1alpha2/llmisvc/workload.go, reconcileWorkload; controller.go, Reconcile
     """
     bundle = unit.bundle
@@ -47,7 +49,7 @@ def render_llminferenceservice(unit: Unit, env: Env) -> Step:
         bundle = bundle.add(copy)
     if unit.parts:
         bundle = bundle.add(*around(unit, env), *(workload_of(unit, part, env) for part in unit.parts))
-    return Step(evolve(unit, bundle=bundle))
+    return Step(evolve(unit, bundle=bundle), tuple(loose_ends(unit, bundle)) if unit.parts else ())
 
 
 def around(unit: Unit, env: Env) -> Iterator[Manifest]:

@@ -135,14 +135,31 @@ def replica_amounts(demand: Demand, defaults: Defaults) -> dict[str, Fraction]:
 
 
 def amounts_of(pod: PodNeed, defaults: Defaults) -> dict[str, Fraction]:
-    """What a pod counts for: its containers together, or the largest of those that run before them, if that is more."""
-    running = added(container_amounts(c.resources, defaults) for c in pod.containers if not c.starts)
-    for container in (c for c in pod.containers if c.starts):
-        for name, amount in container_amounts(container.resources, defaults).items():
-            running[name] = max(running.get(name, Fraction(0)), amount)
+    """What a pod counts for: its containers together, or at its start what runs then, if that is more.
+
+    Of the containers that run first one after the other runs, each beside the sidecars that were started before it.
+    Kubernetes: staging/src/k8s.io/component-helpers/resource/helpers.go, PodRequests
+    """
+    running: dict[str, Fraction] = {}
+    peak: dict[str, Fraction] = {}
+    for container in pod.containers:
+        amounts = container_amounts(container.resources, defaults)
+        if container.starts:
+            peak = larger(peak, added((running, amounts)))
+        else:
+            running = added((running, amounts))
+    total = larger(running, peak)
     for name, amount in (pod.overhead or {}).items():
-        running[f"{REQUESTS}.{name}"] = running.get(f"{REQUESTS}.{name}", Fraction(0)) + parse_quantity(amount)
-    return {**running, PODS: Fraction(1)}
+        total[f"{REQUESTS}.{name}"] = total.get(f"{REQUESTS}.{name}", Fraction(0)) + parse_quantity(amount)
+    return {**total, PODS: Fraction(1)}
+
+
+def larger(left: Amounts, right: Amounts) -> dict[str, Fraction]:
+    """Of each resource the larger of two amounts."""
+    return {
+        **left,
+        **{name: max(amount, left.get(name, Fraction(0))) for name, amount in right.items()},
+    }
 
 
 class Defaults(NamedTuple):

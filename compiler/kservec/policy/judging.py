@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.diagnostics import Diagnostic
 from kservec.core.records import evolve
 from kservec.policy.apis import API_DEPRECATED, API_NOT_SERVED, check_api
-from kservec.policy.demands import demand_of, scaling_of
+from kservec.policy.demands import demand_of, scaled, scaling_of
 from kservec.policy.exposure import UNAUTHENTICATED, check_exposure
 from kservec.policy.fit import GPU_FIT, MEMORY_FIT, SHARED_MEMORY, check_fit
 from kservec.policy.images import IMAGE_DIGEST, IMAGE_TAG, LOCK_MISSING, check_images
@@ -27,10 +27,11 @@ from kservec.policy.times import START_UP_TIME, SYNC_TIMEOUT, check_times
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from kservec.capacity.needs import Standing
     from kservec.core.diagnostics import Code, ObjectRef, Severity, Span
     from kservec.core.policy import Policy, Waiver
     from kservec.core.schemas.faults import Fault
-    from kservec.core.tree import Path
+    from kservec.core.tree import Json, Path
     from kservec.policy.demands import Demand, Scaling
     from kservec.policy.scene import Check, Scene, Site
 
@@ -46,7 +47,7 @@ CHECKS: tuple[tuple[Check, tuple[Code, ...]], ...] = (
     (check_times, (START_UP_TIME, SYNC_TIMEOUT)),
     (check_fit, (GPU_FIT, SHARED_MEMORY, MEMORY_FIT)),
 )
-"""Every check of single objects, and the codes that it finds."""
+"""Every check of single objects, and the codes that it finds; where node pools are stated there are more."""
 OF_ANY_OBJECT = (check_api, check_inline_secrets)
 """Those that look at more than pods."""
 BUILTIN = "builtin/"
@@ -71,8 +72,9 @@ class Located(NamedTuple):
 class Judged(NamedTuple):
     """What was found in an object when it had this text, and what was said about it then.
 
-    `waivers` are those that the user's object states; `demand` and `scaling` are there where the namespace has bounds,
-    and `places` say where the resources of the containers are.
+    `waivers` are those that the user's object states; `demand` and `scaling` are there where the namespace has bounds
+    or the cluster has node pools, `standing` where it has pools, and `places` say where the resources of the containers
+    are. `model_facts` are what the user's object says about its model.
     """
 
     text: str
@@ -81,6 +83,8 @@ class Judged(NamedTuple):
     waivers: tuple[Waiver, ...] = ()
     demand: Demand | None = None
     scaling: Scaling | None = None
+    standing: Standing | None = None
+    model_facts: Json = None
     places: tuple[tuple[Path, Span | None], ...] = ()
 
     @property
@@ -117,13 +121,16 @@ def judged(scene: Scene, text: str, places: Places) -> Judged:
     found = tuple(located(fault, places) for fault in faults_in(scene))
     bounded = scene.ref.namespace in scene.site.bounded
     needy = [(*c.path, "resources") for pod in scene.pods for c in pod.containers] if bounded else []
+    counted = bounded or bool(scene.site.node_pools)
     return Judged(
         text=text,
         found=found,
         exposed=scene.exposed,
         waivers=scene.waivers,
-        demand=demand_of(scene.ref, scene.body) if bounded else None,
-        scaling=scaling_of(scene.ref, scene.body) if bounded else None,
+        demand=demand_of(scene.ref, scene.body) if counted else None,
+        scaling=scaling_of(scene.ref, scene.body) if counted else None,
+        standing=standing_in(scene),
+        model_facts=scene.model_facts,
         places=tuple((path, places.own(path)) for path in needy),
     )
 
@@ -139,17 +146,42 @@ def faults_in(scene: Scene) -> Iterator[Fault]:
 def rules_on(site: Site) -> tuple[Sequence[tuple[Check, frozenset[str]]], Sequence[tuple[Check, frozenset[str]]]]:
     """The checks with the rules of theirs that are on: those of objects with pods, and those of all other objects."""
     slugs = (
-        (check, frozenset(c.slug for c in codes if severity_of(c, site.policy) is not None)) for check, codes in CHECKS
+        (check, frozenset(c.slug for c in codes if severity_of(c, site.policy) is not None))
+        for check, codes in checks_for(site)
     )
     on = [(check, rules) for check, rules in slugs if rules]
     return on, [(check, rules) for check, rules in on if check in OF_ANY_OBJECT]
+
+
+def checks_for(site: Site) -> Sequence[tuple[Check, tuple[Code, ...]]]:
+    """The checks of single objects of a site."""
+    if not site.node_pools:
+        return CHECKS
+    from kservec.policy.pools import POOL_CHECKS  # noqa: PLC0415 - most clusters state no node pools
+
+    return (*CHECKS, *POOL_CHECKS)
+
+
+def demands_of(heard: Iterable[Judged]) -> list[Demand]:
+    """What workloads need, with the replicas that their autoscalers set."""
+    several = list(heard)
+    return scaled((j.demand for j in several if j.demand), (j.scaling for j in several if j.scaling))
+
+
+def standing_in(scene: Scene) -> Standing | None:
+    """What a workload says about its pods beside what they need; None where no node pools are stated."""
+    if not scene.site.node_pools:
+        return None
+    from kservec.capacity.needs import standing_of  # noqa: PLC0415 - most clusters state no node pools
+
+    return standing_of(scene)
 
 
 def severity_of(code: Code, policy: Policy) -> Severity | None:
     """How much findings of a code count; None if the rule is off."""
     if code.slug in policy.severities:
         return policy.severities[code.slug]
-    is_asked = code is POD_SECURITY and policy.asks_level
+    is_asked = code.slug == POD_SECURITY.slug and policy.asks_level
     return None if code.slug in OFF_UNLESS_ASKED and not is_asked else code.severity
 
 

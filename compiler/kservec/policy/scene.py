@@ -15,6 +15,7 @@ from kservec.core.records import entity, fresh
 if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.lock import Lock
+    from kservec.core.nodes import NodePool
     from kservec.core.policy import Policy, Waiver
     from kservec.core.registry import Plugs
     from kservec.core.schemas.faults import Fault
@@ -66,7 +67,8 @@ class Site:
 
     `enforced` are the levels of the Pod Security Standards that namespaces enforce by their labels, `expects_levels`:
     the project expects some of its pods. `gpus` are the names of resources that are GPUs, `bounded` the namespaces with
-    quotas. `lock` is what the project has pinned, None without a lock file.
+    quotas. `lock` is what the project has pinned, None without a lock file; `node_pools` are the nodes, none where
+    nobody says which there are, and `queue_proxy` is what Knative adds to each of its pods.
     """
 
     policy: Policy
@@ -77,13 +79,16 @@ class Site:
     gpus: tuple[str, ...] = ()
     bounded: frozenset[str] = frozenset()
     lock: Lock | None = None
+    node_pools: tuple[NodePool, ...] = ()
+    queue_proxy: Mapping[str, int] = fresh(factory=dict)
 
 
 @entity
 class Scene:
     """One object on its site, which is made of `owner`.
 
-    `exposed`: a route from outside the cluster leads to its pods. `waivers` are those that the owner states.
+    `exposed`: a route from outside the cluster leads to its pods. `waivers` are those that the owner states, and
+    `model_facts` what it says about its model.
     """
 
     ref: ObjectRef
@@ -93,6 +98,7 @@ class Scene:
     site: Site
     exposed: bool = False
     waivers: tuple[Waiver, ...] = ()
+    model_facts: Json = None
 
 
 Check: TypeAlias = Callable[[Scene], "Iterator[Fault]"]

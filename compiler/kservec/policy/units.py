@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.paths import lookup
 from kservec.core.pods.gpu_types import gpu_types
+from kservec.core.policy import MODEL_FACTS
 from kservec.policy.judging import Places, judged, severity_of
 from kservec.policy.pod_security import POD_SECURITY
 from kservec.policy.quotas import Bounds
@@ -14,7 +15,7 @@ from kservec.policy.scene import KNATIVE_GROUP, Scene, Site, pods_of
 from kservec.policy.waivers import annotation_findings, waivers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic, Span
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
     from kservec.core.unit import Unit
     from kservec.policy.judging import Judged
+    from kservec.policy.pools import ModelWord
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
 TELLING = 8
@@ -56,11 +58,20 @@ class Judge:
             gpus=gpu_types(platform, None),
             bounded=frozenset(self.bounds),
             lock=env.additions.lock if env.additions is not None else None,
+            node_pools=cluster.node_pools,
+            queue_proxy=queue_proxy_of(env) if cluster.node_pools else {},
         )
 
     def bench(self, unit: Unit) -> Bench:
         """What judges the objects of a unit."""
         return Bench(self, unit)
+
+
+def queue_proxy_of(env: Env) -> Mapping[str, int]:
+    """What Knative adds to each of its pods."""
+    from kservec.capacity.needs import queue_proxy  # noqa: PLC0415 - most clusters state no node pools
+
+    return queue_proxy(env.platform.knative.get("config-deployment", {}))
 
 
 class Bench:
@@ -76,10 +87,20 @@ class Bench:
         """The waivers that the unit states itself."""
         return waivers_of(self.unit) if self.site.policy.annotations_waive else ()
 
+    @cached_property
+    def model(self) -> ModelWord | None:
+        """What the unit states about its model; None if it states nothing."""
+        if MODEL_FACTS not in (self.unit.spec.metadata.annotations or {}):
+            return None
+        from kservec.policy.pools import model_word  # noqa: PLC0415 - hardly any service states facts
+
+        return model_word(self.unit)
+
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with the waivers that the unit states."""
-        return tuple(annotation_findings(self.unit, allowed=self.site.policy.annotations_waive))
+        """What is wrong with the waivers that the unit states, and with what it says about its model."""
+        said = self.model.findings if self.model is not None else ()
+        return (*annotation_findings(self.unit, allowed=self.site.policy.annotations_waive), *said)
 
     def judged(self, made: Manifest, text: str) -> Judged:
         """What the rules find in an object of the unit, located where its values come from."""
@@ -91,6 +112,7 @@ class Bench:
             site=self.site,
             exposed=self.exposed,
             waivers=self.waivers,
+            model_facts=self.model.facts if self.model is not None else None,
         )
         home = self.unit.source.span("metadata", "name")
         return judged(scene, text, Places(lambda path: self.near(made, path), lambda path: exact(made, path), home))

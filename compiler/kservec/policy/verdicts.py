@@ -13,8 +13,7 @@ from kservec.core.paths import lookup
 from kservec.core.schemas.structure import without_nulls
 from kservec.core.text.source import parse
 from kservec.gitops.rendered import GITOPS_FOLDER
-from kservec.policy.demands import scaled
-from kservec.policy.judging import Located, Places, diagnostic_of, judged, severity_of
+from kservec.policy.judging import Located, Places, demands_of, diagnostic_of, judged, severity_of
 from kservec.policy.quotas import quota_misfits
 from kservec.policy.scene import Scene, pods_of
 from kservec.policy.waivers import Excuse, annotated, excused
@@ -57,6 +56,8 @@ def verdicts(
     objects: Sequence[Rendered],
     locate: Callable[[Waiver], Span | None],
     documents: Mapping[ObjectRef, Document] = NO_DOCUMENTS,
+    *,
+    surges: bool = False,
 ) -> Verdicts:
     """What is reported about the objects of an environment.
 
@@ -65,10 +66,12 @@ def verdicts(
         objects: the rendered objects, as they will be written.
         locate: where a waiver of the project stands.
         documents: the documents of objects that are rendered as they are.
+        surges: whether workloads are counted as while they are rolled out, all at once.
     """
-    heard = [(r, hearing(judge, r, documents.get(r.ref))) for r in objects if is_judged(r)]
+    heard = heard_of(judge, objects, documents)
     cases = [Case(f, (r.ref, r.owner), j.waivers) for r, j in heard for f in j.found]
     cases += bounds_cases(judge, heard)
+    cases += pool_cases(judge, heard, surges=surges)
     theirs = dict.fromkeys(w for _, j in heard for w in j.waivers)
     used: set[Waiver] = set()
     reported: list[Diagnostic] = []
@@ -80,6 +83,13 @@ def verdicts(
             reported.append(diagnostic_of(case.located, case.refs, judge.policy))
     own = [Excuse(w, locate(w), used=w in used) for w in judge.policy.waivers]
     return Verdicts(tuple(reported), (*own, *(Excuse(w, w.span, used=w in used) for w in theirs)))
+
+
+def heard_of(
+    judge: Judge, objects: Sequence[Rendered], documents: Mapping[ObjectRef, Document] = NO_DOCUMENTS
+) -> list[tuple[Rendered, Judged]]:
+    """What was found in each object, given the documents of those that are rendered as they are."""
+    return [(r, hearing(judge, r, documents.get(r.ref))) for r in objects if is_judged(r)]
 
 
 def is_judged(rendered: Rendered) -> bool:
@@ -97,9 +107,15 @@ def hearing(judge: Judge, rendered: Rendered, document: Document | None) -> Judg
     before = rendered.judged
     if before is not None and before.text == rendered.text:
         return before
+    scene = scene_of(judge, rendered, before, document)
+    return judged(scene, rendered.text, document_places(document) if before is None else former_places(before))
+
+
+def scene_of(judge: Judge, rendered: Rendered, before: Judged | None, document: Document | None = None) -> Scene:
+    """The scene of an object by its text, with what its owner said of it when it was compiled."""
     documents, _ = parse(rendered.text.encode(), rendered.path)
     body = without_nulls(documents[0].value)
-    scene = Scene(
+    return Scene(
         ref=rendered.ref,
         owner=rendered.owner,
         body=body,
@@ -107,8 +123,8 @@ def hearing(judge: Judge, rendered: Rendered, document: Document | None) -> Judg
         site=judge.site,
         exposed=before is not None and before.exposed,
         waivers=before.waivers if before is not None else stated(rendered.ref, document),
+        model_facts=before.model_facts if before is not None else None,
     )
-    return judged(scene, rendered.text, document_places(document) if before is None else former_places(before))
 
 
 def former_places(before: Judged) -> Places:
@@ -141,7 +157,7 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
     """What does not fit into the quotas and ranges of each namespace."""
     for namespace, bounds in sorted(judge.bounds.items()):
         inside = [(r, j) for r, j in heard if r.ref.namespace == namespace]
-        demands = scaled((j.demand for _, j in inside if j.demand), (j.scaling for _, j in inside if j.scaling))
+        demands = demands_of(j for _, j in inside)
         by_ref = {r.ref: (r, j) for r, j in inside}
         for misfit in quota_misfits(demands, bounds):
             if misfit.ref is None:
@@ -151,3 +167,13 @@ def bounds_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]]) -> Iter
                 place = dict(known.places).get(misfit.fault.path)
                 related = ((misfit.span, "the bound is here"),)
                 yield Case(Located(misfit.fault, place, related), (rendered.ref, rendered.owner), known.waivers)
+
+
+def pool_cases(judge: Judge, heard: Sequence[tuple[Rendered, Judged]], *, surges: bool) -> Iterator[Case]:
+    """What of all workloads together does not fit onto the node pools, if any are stated."""
+    if not judge.site.node_pools:
+        return
+    from kservec.policy.pools import shortages_among  # noqa: PLC0415 - most clusters state no node pools
+
+    for located, refs in shortages_among(judge, heard, surges=surges):
+        yield Case(located, refs)

@@ -11,7 +11,10 @@ from kservec.core.text.source import parse
 from kservec.core.unit import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from kservec.core.paths import Json
+    from kservec.core.text.document import Document
 
 API_VERSION, KIND = "kservec.dev/v1alpha1", "Lock"
 
@@ -53,7 +56,23 @@ def read_lock(content: bytes, name: str) -> tuple[Lock | None, tuple[Diagnostic,
     except Reject as reject:
         return None, reject.diagnostics
     versions = model.versions.model_dump() if model.versions is not None else {}
-    return Lock(images=dict(model.images), models=dict(model.models), versions=versions), ()
+    if found := tuple(fact_findings(model.model_facts, documents[0])):
+        return None, found
+    facts = dict(model.model_facts)
+    return Lock(images=dict(model.images), models=dict(model.models), versions=versions, facts=facts), ()
+
+
+def fact_findings(facts: Mapping[str, Json], document: Document) -> Iterator[Diagnostic]:
+    """What is wrong with the facts about models that a lock states."""
+    if not facts:
+        return
+    from kservec.capacity.model_facts import misfits  # noqa: PLC0415 - most locks have none
+
+    for uri, config in facts.items():
+        for misfit in misfits(config):
+            message = f"modelFacts of {uri} {misfit}"
+            span = document.span(("modelFacts", uri))
+            yield Diagnostic(code=UNREADABLE, message=message, span=span, help="write what its config.json says")
 
 
 def lock_text(lock: Lock) -> str:
@@ -64,6 +83,7 @@ def lock_text(lock: Lock) -> str:
         "versions": dict(lock.versions),
         "images": dict(sorted(lock.images.items())),
         "models": dict(sorted(lock.models.items())),
+        **({"modelFacts": dict(sorted(lock.facts.items()))} if lock.facts else {}),
     }
     return json.dumps(listing, indent=1, ensure_ascii=False) + "\n"
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from kservec.report.words import NAMES
+from kservec.report.words import NAMES, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +18,7 @@ def json_report(diagnostics: Sequence[Diagnostic]) -> str:
     `location` is null where no file is to blame; its `line` is 0 where the whole file is.
     """
     listed = {"diagnostics": [entry(d) for d in diagnostics]}
-    return json.dumps(listed, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace").decode() + "\n"
+    return json_text(listed)
 
 
 def entry(diagnostic: Diagnostic) -> dict[str, object]:

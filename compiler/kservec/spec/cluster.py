@@ -6,7 +6,7 @@ Unknown fields are refused: here a misspelt one would be a fact silently lost.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -95,6 +95,61 @@ class Certificates(Part):
     issuer: Issuer | None = Field(default=None, description="The issuer; without one certificates are self-signed.")
 
 
+Quantity = str | int | float
+Count = Annotated[int, Field(ge=0, le=65000)]
+"""A number of nodes; no cluster has more."""
+
+
+class Gpus(Part):
+    """The GPUs of a node, as pods ask for them: whole ones. What MIG has divided is under `migProfiles`."""
+
+    resource: str = Field(
+        default="nvidia.com/gpu", pattern=r"^[^/\s]+/[^/\s]+$", description="The resource that pods ask for."
+    )
+    count: Annotated[int, Field(ge=1)] = Field(description="How many whole GPUs a node has.")
+    memory: Quantity | None = Field(default=None, description="The memory of one GPU; without it nobody knows.")
+    kind: str = Field(default="", description="What its maker calls it; the label nvidia.com/gpu.product of the nodes.")
+
+
+class MigProfile(Part):
+    """Partitions of GPUs of one size, as the mixed strategy of NVIDIA's device plugin offers them."""
+
+    profile: str = Field(
+        pattern=r"^[1-9][0-9]*(c\.[1-9][0-9]*)?g\.[1-9][0-9]*gb(\+[a-z.]+)?$",
+        description="The profile, such as 1g.10gb; pods ask for nvidia.com/mig-1g.10gb.",
+    )
+    count: Annotated[int, Field(ge=1)] = Field(description="How many of them a node has.")
+    memory: Quantity | None = Field(default=None, description="The memory of one of them; without it nobody knows.")
+
+
+class NodeTaint(Part):
+    """A taint of the nodes of a pool."""
+
+    key: str = Field(min_length=1, description="Its key.")
+    value: str = Field(default="", description="Its value.")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(description="What it does to pods.")
+
+
+class NodePool(Part):
+    """Nodes that are alike: how many there are, what pods may use of each, and which pods come to them."""
+
+    name: str = Field(min_length=1, description="A name of your own.")
+    count: Count | None = Field(default=None, description="How many nodes there are.")
+    min: Count | None = Field(default=None, description="The fewest nodes that an autoscaler of nodes keeps.")
+    max: Count | None = Field(default=None, description="The most nodes that an autoscaler of nodes adds up to.")
+    allocatable: Mapping[str, Quantity] = Field(
+        description="What pods may use of a node: status.allocatable, which is less than its capacity; 110 pods unless "
+        "it says otherwise."
+    )
+    system_pods: Mapping[str, Quantity] = Field(
+        default_factory=dict, description="What pods that are not in this tree use of each node."
+    )
+    gpus: Gpus | None = Field(default=None, description="The whole GPUs of a node.")
+    mig_profiles: Sequence[MigProfile] = Field(default=(), description="The partitions of GPUs of a node.")
+    labels: Mapping[str, str] = Field(default_factory=dict, description="Labels of the nodes.")
+    taints: Sequence[NodeTaint] = Field(default=(), description="Taints of the nodes.")
+
+
 class Cluster(Part):
     """The whole document. `inference_service_config` lays single fields over sections of KServe's configuration."""
 
@@ -124,4 +179,7 @@ class Cluster(Part):
     config_maps: Sequence[AssumedConfigMap] = Field(default=(), description="ConfigMaps with their content.")
     certificates: Certificates = Field(
         default_factory=Certificates, description="Who issues the certificates of LLM servers."
+    )
+    node_pools: Sequence[NodePool] = Field(
+        default=(), description="The nodes of the cluster, for what is said about whether pods fit onto them."
     )

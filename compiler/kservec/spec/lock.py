@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
 
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
@@ -22,10 +23,14 @@ class Versions(Part):
 
 
 class Lock(Part):
-    """The whole document: digests by the images as they are rendered, commits by the URIs of models."""
+    """The whole document: digests by the images as they are rendered, commits by the URIs of models.
+
+    `model_facts` are written by hand: for the URI of a model what its config.json says, and its number of parameters.
+    """
 
     api_version: Literal["kservec.dev/v1alpha1"]
     kind: Literal["Lock"]
     versions: Versions | None = None
     images: Mapping[str, Digest] = Field(default_factory=dict)
     models: Mapping[str, Commit] = Field(default_factory=dict)
+    model_facts: Mapping[str, Json] = Field(default_factory=dict)

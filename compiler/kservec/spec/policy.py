@@ -17,7 +17,11 @@ from kservec.spec.texts import NamespaceKey
 WaivableName = Literal[
     "policy/api-deprecated",
     "policy/api-not-served",
+    "policy/capacity-at-max",
+    "policy/capacity-exceeded",
+    "policy/capacity-packing",
     "policy/gpu-fit",
+    "policy/gpu-memory",
     "policy/image-digest",
     "policy/image-tag",
     "policy/inline-secret",
@@ -25,6 +29,7 @@ WaivableName = Literal[
     "policy/lock-missing",
     "policy/memory-fit",
     "policy/model-revision",
+    "policy/no-node-fits",
     "policy/pod-security",
     "policy/pod-security-enforced",
     "policy/quota-at-max",
@@ -56,7 +61,11 @@ class Rules(Part):
 
     api_deprecated: Severity | None = option("warning", "API versions that Kubernetes will stop serving.")
     api_not_served: Severity | None = option("error", "API versions that the target's Kubernetes does not serve.")
+    capacity_at_max: Severity | None = option("warning", "Autoscalers that can ask for more than the node pools have.")
+    capacity_exceeded: Severity | None = option("error", "Workloads that the node pools have too little for.")
+    capacity_packing: Severity | None = option("warning", "Pods that a trial finds no node for, though sums suffice.")
     gpu_fit: Severity | None = option("warning", "Parallelism that does not match the GPUs of the pods.")
+    gpu_memory: Severity | None = option("warning", "Models that do not fit into the memory of their GPUs.")
     image_digest: Severity | None = option("off", "Images without a digest.")
     image_tag: Severity | None = option("warning", "Images without a tag, or with the tag latest.")
     inline_secret: Severity | None = option("error", "Credentials in plain text.")
@@ -65,6 +74,7 @@ class Rules(Part):
     lock_stale: Severity | None = option("warning", "A lock file that is not of this build.")
     memory_fit: Severity | None = option("warning", "Memory settings that contradict each other.")
     model_revision: Severity | None = option("off", "Models whose revision is no commit.")
+    no_node_fits: Severity | None = option("error", "Pods that no node of the node pools can take.")
     pod_security: Severity | None = option("off", "Pods below the level of podSecurity; a warning where one is said.")
     pod_security_enforced: Severity | None = option("error", "Pods that the labels of their namespace refuse.")
     quota_at_max: Severity | None = option("warning", "Autoscalers that can ask for more than a ResourceQuota has.")

@@ -34,5 +34,6 @@ SCHEME = Scheme(
     ),
     revision_mark=":",
     hub="https://huggingface.co/api/models/{repository}/revision/{revision}",
+    hub_config="https://huggingface.co/{repository}/resolve/{revision}/config.json",
 )
 CREDENTIAL = Credential(name="hf", rank=70, keys=lambda _env: (TOKEN,), grant=grant)

@@ -30,6 +30,27 @@ def decode(text: str) -> Json:
     return value
 
 
+def no_json(text: str) -> tuple[str, int]:
+    """Why a text is no JSON, and the offset where that shows.
+
+    The words are ours: those of Python's reader, and the place that it names, depend on its version.
+    """
+    from kservec.core.text.document import SourceText  # noqa: PLC0415 - not needed without a finding
+    from kservec.core.text.json_reader import JsonReader, NotJsonError  # noqa: PLC0415 - as above
+    from kservec.core.text.reading import Limits, StopReadingError  # noqa: PLC0415 - as above
+
+    reader = JsonReader(SourceText("", text), Limits())
+    try:
+        for count, _ in enumerate(reader.documents()):
+            if count:
+                return "more follows after its end", reader.start
+    except NotJsonError as error:
+        return str(error), error.offset
+    except StopReadingError as error:
+        return error.diagnostic.message, reader.start
+    return "a value is expected here", len(text)
+
+
 def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no value of JSON's")
 

@@ -34,21 +34,22 @@ class Index:
                 broken = Endpoint(diagnostic.subject, diagnostic.span, is_broken=True)
                 self.endpoints.setdefault(diagnostic.subject, broken)
 
-    def add(self, unit: Unit, env: Env, *, is_broken: bool) -> None:
-        """Take up a unit that has gone through its passes, or was refused by one."""
+    def endpoint(self, unit: Unit, env: Env, *, is_broken: bool) -> Endpoint | None:
+        """How a unit that has gone through its passes, or was refused by one, is reached; None if nobody asks."""
         if not self.is_wanted or unit.ref.kind not in (SERVICE, LLM):
-            return
+            return None
+        place = unit.source.span("metadata", "name")
         if unit.ref.kind == LLM:
             from kservec.core.llm.settings import service_url  # noqa: PLC0415 - most runs have no such service
 
-            place, url = unit.source.span("metadata", "name"), service_url(unit, env.platform)
-            self.endpoints[unit.ref] = Endpoint(unit.ref, place, url=url, is_broken=is_broken)
-            return
+            return Endpoint(unit.ref, place, url=service_url(unit, env.platform), is_broken=is_broken)
         if unit.ref in self.called and not is_broken:
-            self.endpoints[unit.ref] = service_endpoint(unit, env)
-        else:
-            place = unit.source.span("metadata", "name")
-            self.endpoints[unit.ref] = Endpoint(unit.ref, place, is_broken=is_broken)
+            return service_endpoint(unit, env)
+        return Endpoint(unit.ref, place, is_broken=is_broken)
+
+    def take(self, endpoints: Iterable[Endpoint | None]) -> None:
+        """Take up how units are reached, of which it is asked for."""
+        self.endpoints |= {endpoint.ref: endpoint for endpoint in endpoints if endpoint is not None}
 
     def known_in(self, env: Env) -> Env:
         """The Env for units that refer to what has gathered."""

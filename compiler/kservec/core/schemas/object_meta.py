@@ -70,7 +70,8 @@ ANNOTATIONS_TOO_LARGE = Code(
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _WORD = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _is_subdomain = re.compile(_SUBDOMAIN).fullmatch
-_is_path_segment = re.compile(r"(?!\.{1,2}\Z)[^/%]+").fullmatch
+# An API server takes control characters, too; no file can be called so.
+_is_path_segment = re.compile(r"(?!\.{1,2}\Z)[^/%\x00-\x1f\x7f]+").fullmatch
 _is_label_name = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
 _is_key = re.compile(f"({_SUBDOMAIN}/)?{_WORD}").fullmatch
 _is_label_value = re.compile(f"({_WORD})?").fullmatch

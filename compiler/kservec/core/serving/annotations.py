@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import DEPLOYMENT_MODE
-from kservec.core.policy import RULES_OF_OBJECTS, WAIVER
+from kservec.core.policy import MODEL_FACTS, RULES_OF_OBJECTS, WAIVER
 from kservec.core.spelling import closest
 from kservec.core.unit import Mode
 
@@ -133,6 +133,7 @@ ANNOTATIONS: Mapping[str, Effect] = {
     **_under("serving.knative.dev", _REVISION, "rollout-duration rolloutDuration progress-deadline"),
     **_under("serving.knative.openshift.io", _REVISION, "enablePassthrough"),
     **_under("kservec.dev", Effect(_SERVICE, _KNATIVE), "stable-revision before-canary"),
+    MODEL_FACTS: Effect(_SERVICE | _LLM),
     **{f"{WAIVER}{rule}": Effect(_ANY) for rule in RULES_OF_OBJECTS},
 }
 

@@ -12,6 +12,10 @@ GPU_BUILDS = ("tensorflow-serving", "torchserve", "huggingfaceserver")
 """Servers whose GPU build is the same image with a `-gpu` tag."""
 CPU_BUILDS = ("vllmserver",)
 """Servers whose CPU build is a sibling image named `-cpu`."""
+GPU_REPOSITORY, CPU_REPOSITORY = "kservec/vllm-cuda", "kservec/vllm-cpu"
+"""The images of this project, in whatever registry: that for CPUs is not named after that for GPUs."""
+OWN_REPOSITORIES = (GPU_REPOSITORY, CPU_REPOSITORY, "kservec/vllm-rocm")
+"""All images of servers that this project builds, in whatever registry."""
 
 
 def is_pinned(image: str) -> bool:
@@ -35,5 +39,12 @@ def tagged_image(image: str, version: str | None, server: str, *, gpu: bool) -> 
     if gpu and server in GPU_BUILDS and not image.endswith("-gpu"):
         return f"{image}-gpu"
     if not gpu and server in CPU_BUILDS and not repository.endswith("-cpu"):
-        return f"{repository}-cpu{tag[0]}"
+        return f"{cpu_repository(repository)}{tag[0]}"
     return image
+
+
+def cpu_repository(repository: str) -> str:
+    """Where the build for CPUs is, beside that for GPUs."""
+    if repository.endswith(GPU_REPOSITORY):
+        return f"{repository.removesuffix(GPU_REPOSITORY)}{CPU_REPOSITORY}"
+    return f"{repository}-cpu"

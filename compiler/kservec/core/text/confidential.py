@@ -78,6 +78,7 @@ def without_passwords(text: str) -> str:
     return _find_in_uris.sub(lambda found: f"{found['key']}***" if found["key"] else "***", text)
 
 
+@lru_cache(maxsize=4096)
 def names_credential(name: str) -> bool:
     """Whether a variable or key of this name most likely holds a credential."""
     return _ends_as_credential(name) is not None
@@ -102,7 +103,8 @@ def shown_document(text: str) -> str:
 
 
 def is_secret(text: str) -> bool:
-    """Whether a document is or holds a Secret, be it that its kind is misspelt or missing."""
+    """Whether a document is or holds a Secret, be it that its kind is misspelt, broken up by NULs, or missing."""
+    text = text.replace("\0", "")
     kinds = _find_kinds(text)
     if any(kind in SECRET_KINDS or closest(kind, SECRET_KINDS) for kind in kinds):
         return True

@@ -46,12 +46,22 @@ def decoded(content: bytes, file: str) -> SourceText | Diagnostic:
         return _finding(f"the file is {kind}, not UTF-8", Span(file, 1, 1, 1, 1), _POWERSHELL)
     packed = next((name for magic, name in _PACKED if content.startswith(magic)), "")
     try:
-        # Files that were put together have a mark at the start of each.
-        return SourceText(file, content.decode("utf-8-sig").replace("\n\ufeff", "\n"))
+        return SourceText(file, _without_marks(content.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         if packed:
             return _finding(f"the file is compressed ({packed})", Span(file, 1, 1, 1, 1), "unpack it first")
         return _bad_byte(content, file, error)
+
+
+def shown_text(content: bytes) -> str:
+    """The text of a file in which places are counted, whatever its bytes are; of UTF-16 what is left without zeros."""
+    text = _without_marks(content.decode("utf-8-sig", "replace"))
+    return text.replace("\0", "") if _wide(content) else text
+
+
+def _without_marks(text: str) -> str:
+    """The text without marks within it: files that were put together have one at the start of each."""
+    return text.replace("\n\ufeff", "\n")
 
 
 def _wide(content: bytes) -> str:
@@ -68,7 +78,7 @@ def _wide(content: bytes) -> str:
 
 def _bad_byte(content: bytes, file: str, error: UnicodeDecodeError) -> Diagnostic:
     """The finding about the first byte that does not fit."""
-    before = content[: error.start].decode("utf-8-sig", "replace")
+    before = _without_marks(content[: error.start].decode("utf-8-sig", "replace"))
     place = SourceText(file, before).place(len(before))
     span = Span(file, *place, *place)
     if error.reason == "unexpected end of data" and (content[error.start] in _TWO_BYTES or error.end - error.start > 1):

@@ -54,15 +54,18 @@ _MOST_FINDINGS = 100
 
 @record
 class Limits:
-    """How much a reader takes before it refuses.
+    """How much a run takes before it refuses.
 
     `max_bytes` is the size of a file. `max_nodes` is the number of values in a document, and the number that the
-    aliases of a file may expand to. `max_depth` is how many maps and lists may be nested.
+    aliases of a file may expand to. `max_depth` is how many maps and lists may be nested. `max_seconds` is how long a
+    run may take, `max_memory` how many bytes it may hold, 0 for no limit; `io.bounds` watches those two.
     """
 
     max_bytes: int = 16 * 1024 * 1024
     max_nodes: int = 200_000
     max_depth: int = 100
+    max_seconds: int = 600
+    max_memory: int = 8 * 1024**3
 
 
 class StopReadingError(Exception):

@@ -13,13 +13,13 @@ from kservec.core.names import DEFAULT_PORT, KSERVE_CONTAINER, TRANSFORMER_CONTA
 from kservec.core.pods.containers import find, first_port, serving_container
 from kservec.core.records import evolve
 from kservec.core.serving.arguments import options
-from kservec.core.unit import finding
+from kservec.core.unit import Mode, finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.tree import Json, Tree
+    from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Component, Unit
 
 TAKEN = Code(
@@ -42,10 +42,20 @@ ELSEWHERE = Code(
     "Services and readiness probes use the first port that the container lists, or 8080. Arguments that choose another "
     "port do not change that: list the port, too.",
 )
+UNKNOWN = Code(
+    "pod/port-unknown",
+    Severity.WARNING,
+    "a probe of a port that its container does not list",
+    "A probe or a hook that names its port finds it among the ports of its own container. Without a port of that name "
+    "it fails each time: the pod never becomes ready, or its container is started again and again.",
+)
 HTTP_OPTIONS = (
     "--http_port", "--http-port", "--port", "--rest_port", "--rest-port", "--rest_api_port", "--rest-api-port",
 )  # fmt: skip
 GRPC_OPTIONS = ("--grpc_port", "--grpc-port")
+LIVENESS, READINESS, STARTUP = "livenessProbe", "readinessProbe", "startupProbe"
+CALLERS = ((LIVENESS,), (READINESS,), (STARTUP,), ("lifecycle", "postStart"), ("lifecycle", "preStop"))
+CALLS = ("httpGet", "tcpSocket")
 
 
 def port_findings(unit: Unit, component: Component) -> Iterator[Diagnostic]:
@@ -53,6 +63,35 @@ def port_findings(unit: Unit, component: Component) -> Iterator[Diagnostic]:
     yield from taken_ports(unit, component.pod)
     yield from assumed_port(unit, component.pod)
     yield from told_elsewhere(unit, component)
+    yield from unknown_ports(unit, component.pod)
+    if component.worker_pod is not None:
+        yield from unknown_ports(unit, component.worker_pod)
+
+
+def unknown_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
+    """Warnings about probes and hooks that name a port which their container does not list."""
+    containers = pod.value["containers"]
+    for container in containers:
+        listed = {port.get("name") for port in container.get("ports") or ()}
+        is_served = unit.mode is Mode.KNATIVE and (bool(listed) or len(containers) == 1)
+        for path, name in named_ports(container):
+            # Knative asks the container that serves at its one port, whatever these two name.
+            if name not in listed and not (is_served and path[0] in (LIVENESS, READINESS)):
+                message = f"{path[-3]} of container {container['name']} asks at port {name}, which it does not list"
+                span = pod.span(("containers", container["name"], *path))
+                yield finding(unit, UNKNOWN, message, span, "list a port of that name, or give the number")
+
+
+def named_ports(container: Json) -> Iterator[tuple[Path, str]]:
+    """The ports that probes and hooks of a container name, and where that stands in it."""
+    for caller in CALLERS:
+        asked = container
+        for field in caller:
+            asked = asked.get(field) or {}
+        for call in CALLS:
+            name = (asked.get(call) or {}).get("port")
+            if isinstance(name, str):
+                yield (*caller, call, "port"), name
 
 
 def taken_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:

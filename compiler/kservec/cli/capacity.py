@@ -1,0 +1,94 @@
+"""kservec capacity: whether what is rendered fits onto the nodes of the cluster, and models into their GPUs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from kservec.api import compile_files
+from kservec.capacity.survey import ALONE, SLUGS, survey
+from kservec.capacity.text import capacity_json, capacity_text
+from kservec.cli.findings import TEXT, Findings
+from kservec.cli.inputs import inputs_of
+from kservec.cli.options import paths_argument, revision_options, target_options
+from kservec.cli.status import DIFFERENT, FAILED
+from kservec.cli.streams import write
+from kservec.core.additions import Additions
+from kservec.core.records import evolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kservec.api import Target
+    from kservec.cli.inputs import Inputs
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.text.document import Document
+    from kservec.gitops.rendered import Rendered
+    from kservec.policy.units import Judge
+
+JSON = "json"
+
+
+class Built(NamedTuple):
+    """What was rendered in memory, and what its diagnostics point into."""
+
+    judge: Judge | None
+    objects: Sequence[Rendered]
+    documents: Mapping[ObjectRef, Document]
+    diagnostics: Sequence[Diagnostic]
+    texts: Mapping[str, str]
+
+
+@click.command()
+@paths_argument
+@target_options
+@revision_options
+@click.option("--format", "layout", type=click.Choice((TEXT, JSON)), default=TEXT, show_default=True,
+              help="How it is shown.")  # fmt: skip
+@click.option("--surge", is_flag=True, help="Count what rollouts add, as if all workloads were rolled out at once.")
+@click.option("--workloads", is_flag=True, help="List what each workload needs, and where it may run.")
+def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool, workloads: bool) -> int:
+    """Say whether workloads fit onto the node pools of the Cluster document, and models into the memory of GPUs.
+
+    PATHS are an environment, or files as for build. Shown are what each pool has and what is used of it with the fewest
+    and the most replicas, what does not fit and why, and for each vLLM server an estimate of GPU memory with its
+    formulas. The exit status is 3 where something does not fit.
+
+    \b
+      kservec capacity prod
+      kservec capacity services/ --platform platform/ --format json
+      kservec capacity prod --surge
+    """  # noqa: D301
+    inputs = inputs_of(paths, target)
+    built = built_environment(inputs) if inputs.workspace is not None else built_files(inputs)
+    errors = [d for d in built.diagnostics if d.is_error and d.code.slug not in SLUGS]
+    if errors or built.judge is None:
+        Findings(layout=TEXT, notes=False).show(errors, built.texts)
+        return FAILED
+    report = survey(built.judge, built.objects, built.documents, surges=surge)
+    if layout == TEXT:
+        write(capacity_text(report, workloads=workloads))
+    else:
+        write(json.dumps(capacity_json(report), indent=2) + "\n")
+    return 0 if report.fits else DIFFERENT
+
+
+def built_environment(inputs: Inputs) -> Built:
+    """An environment, rendered in memory with all its stages."""
+    from kservec.environments import render  # noqa: PLC0415 - only with a project
+    from kservec.judging import plain_documents  # noqa: PLC0415 - as above
+
+    assert inputs.workspace is not None
+    made = render(inputs.workspace, inputs.environment, limits=inputs.target.limits)
+    _, documents = plain_documents(made, inputs.workspace)
+    return Built(made.judge, made.objects, documents, made.diagnostics, made.texts)
+
+
+def built_files(inputs: Inputs) -> Built:
+    """Files, compiled in memory; of the rules of a project only those about capacity and quotas hold."""
+    additions = inputs.target.additions or Additions()
+    target = evolve(inputs.target, additions=evolve(additions, policy=ALONE))
+    made = compile_files(inputs.files, target=target)
+    return Built(made.result.judge, made.objects, {}, made.diagnostics, made.sources)

@@ -1,0 +1,84 @@
+"""How many processes share a run: the option for it. The result is the same with any number."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kservec.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kservec.workshop import Crew, Made, Workshop
+
+JOBS, CACHE = "kservec.jobs", "kservec.cache"
+WORTHWHILE = 256
+"""Units for which a run looks at all whether several processes are worth it."""
+
+
+def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that says how many processes compile."""
+    return click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", callback=keep_jobs, expose_value=False,
+                        help="Compile in up to N processes; the output is the same. Default: as many as there are "
+                             "processors, 8 at most, where there is enough to do.")(command)  # fmt: skip
+
+
+def keep_jobs(ctx: click.Context, parameter: click.Parameter, value: int | None) -> None:
+    """Keep the number for when there is something to compile."""
+    del parameter
+    if value is not None:
+        ctx.meta[JOBS] = value
+
+
+def cache_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that names the folder of what earlier runs made."""
+    kind = click.Path(file_okay=False, path_type=Path)
+    return click.option("--cache", type=kind, metavar="DIR", callback=keep_cache, expose_value=False,
+                        help="Keep what becomes of each service in this folder, and compile only what changed; the "
+                             "output is the same.")(command)  # fmt: skip
+
+
+def keep_cache(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    """Keep the folder for when there is something to compile, and make it if it is not there.
+
+    Raises:
+        click.BadParameter: it cannot be made.
+    """
+    del parameter
+    if value is None:
+        return
+    try:
+        value.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.BadParameter(f"cannot make {value}: {error.strerror}", ctx) from None
+    ctx.meta[CACHE] = value
+
+
+def crew() -> Crew:
+    """Whoever does the work of this command, which tells how far it is."""
+    from kservec.workshop import watched  # noqa: PLC0415 - the library needs it first
+
+    meta = click.get_current_context().meta
+    workers: Crew = partial(hired, meta.get(JOBS))
+    if CACHE in meta:
+        from kservec.io.cache import recalling  # noqa: PLC0415 - only where it is asked for
+
+        workers = recalling(meta[CACHE], workers)
+    return watched(workers, Progress())
+
+
+def hired(jobs: int | None, workshop: Workshop) -> Iterable[list[Made]]:
+    """What becomes of units, whoever is to do it: as many as are asked for, or as are worth it."""
+    from kservec.workshop import alone  # noqa: PLC0415 - as above
+
+    if jobs == 1 or (jobs is None and len(workshop.units) < WORTHWHILE):
+        return alone(workshop)
+    from kservec.io.crew import FORK, MOST, processors, several, start_method  # noqa: PLC0415 - for large runs alone
+
+    if jobs is None:
+        jobs = min(MOST, processors()) if start_method() == FORK else 1
+    return several(jobs)(workshop)

@@ -1,0 +1,200 @@
+"""Parts of an environment: the option that chooses one, writing it, joining all of them, and checking one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kservec.core.records import evolve
+from kservec.core.share import Share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kservec.cli.environments import Selection
+    from kservec.environments import Rendering
+    from kservec.gitops.rendered import Rendered
+    from kservec.io.reading import File
+
+SHARD = "kservec.shard"
+_match_share = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})\Z").match
+
+
+def shard_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that chooses a part of the services."""
+    return click.option("--shard", metavar="I/N", callback=keep_share, expose_value=False,
+                        help="Only part I of N, chosen by namespace, so that N machines share a "
+                             "run.")(command)  # fmt: skip
+
+
+def join_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that names the parts of a tree."""
+    kind = click.Path(exists=True, file_okay=False, path_type=Path)
+    return click.option("--join", "parts", multiple=True, type=kind, metavar="DIR",
+                        help="Make the tree of parts that `build --shard` wrote, and compile nothing. Once for each "
+                             "part.")(command)  # fmt: skip
+
+
+def keep_share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """Keep the part for when there is something to compile.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    if value is None:
+        return
+    found = _match_share(value)
+    if found is None or int(found[1]) > int(found[2]):
+        raise click.BadParameter(f"{value!r} is no part; the second of four is 2/4", ctx, parameter)
+    ctx.meta[SHARD] = Share(int(found[1]), int(found[2]))
+
+
+def chosen_share() -> Share | None:
+    """The part that is compiled; None for all."""
+    share: Share | None = click.get_current_context().meta.get(SHARD)
+    return share
+
+
+def refuse_whole(*, output: Path | None, shape: str, others: Mapping[str, object]) -> None:
+    """Refuse what a part cannot be: a tree in the place of the whole one, or one file.
+
+    Raises:
+        click.UsageError: that is asked for.
+    """
+    ctx, share = click.get_current_context(), chosen_share()
+    if share is None:
+        return
+    for option in (option for option, value in others.items() if value):
+        raise click.UsageError(f"--shard and {option} exclude each other", ctx)
+    if output is None:
+        message = "--shard goes with --output: a folder for this part alone, to be joined by kservec build --join"
+        raise click.UsageError(message, ctx)
+    refuse_single(shape)
+
+
+def refuse_single(shape: str, name: str = "") -> None:
+    """Refuse to share out what lies in a single file.
+
+    Raises:
+        click.UsageError: that is asked for.
+    """
+    from kservec.gitops.layout import TREE  # noqa: PLC0415 - only for parts
+
+    if chosen_share() is not None and shape != TREE:
+        whose = f" of {name}" if name else ""
+        raise click.UsageError(f"the layout{whose} is a single file, which has no parts", click.get_current_context())
+
+
+def refuse_patched(selection: Selection) -> None:
+    """Refuse parts of environments of which nobody can tell where a patch or a file belongs.
+
+    Raises:
+        click.UsageError: one is of that kind.
+    """
+    if chosen_share() is None or selection.workspace is None:
+        return
+    for settings in (selection.workspace.environments[name] for name in selection.names):
+        refuse_single(settings.layout, settings.name)
+        if settings.patches:
+            message = f"{settings.name} has patches over rendered objects, which need all of them; build it whole"
+            raise click.UsageError(message, click.get_current_context())
+
+
+def part_tree(tree: Mapping[str, bytes], files: Iterable[File], environment: str = "") -> dict[str, bytes]:
+    """The files of a part, with the mark that says which one it is and what it was made of."""
+    from kservec._version import __version__  # noqa: PLC0415 - only for parts
+    from kservec.gitops.parts import inputs_digest, mark_text, marked_part  # noqa: PLC0415 - as above
+
+    share = chosen_share()
+    assert share is not None
+    inputs = inputs_digest(__version__, (file.content for file in files))
+    return marked_part(tree, mark_text(environment, share, inputs))
+
+
+def environment_part(selection: Selection, rendering: Rendering) -> dict[str, bytes]:
+    """The files of a part of an environment."""
+    from kservec.core.text.source import Limits  # noqa: PLC0415 - only for parts
+    from kservec.io.workspace import include_files, platform_files  # noqa: PLC0415 - as above
+
+    workspace, settings, limit = selection.workspace, rendering.settings, Limits().max_bytes
+    assert workspace is not None
+    described = (*platform_files(workspace, settings, limit), *include_files(workspace, settings, limit))
+    return part_tree(rendering.tree, (workspace.file, *rendering.sources, *described), settings.name)
+
+
+def joined_objects(folders: Sequence[Path], environment: str = "") -> tuple[Rendered, ...]:
+    """The objects of all parts of an environment, or of files.
+
+    Raises:
+        click.UsageError: a part cannot be read, or they do not fit together.
+    """
+    from kservec.gitops.parts import UnfitPartError, joined  # noqa: PLC0415 - only for parts
+    from kservec.io.parts import read_part  # noqa: PLC0415 - as above
+
+    try:
+        return joined([read_part(folder) for folder in folders], environment)
+    except UnfitPartError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror}; --join takes what kservec build --shard wrote"
+        raise click.UsageError(message, click.get_current_context()) from None
+
+
+def joined_rendering(selection: Selection, folders: Sequence[Path]) -> Rendering:
+    """An environment as its parts give it.
+
+    Raises:
+        click.UsageError: several environments are meant, a part cannot be read, or they do not fit together.
+    """
+    from kservec.environments import Rendering, joined  # noqa: PLC0415 - only for parts
+
+    workspace = selection.workspace
+    assert workspace is not None
+    if len(selection.names) > 1:
+        message = f"--join takes one environment; name one of {', '.join(selection.names)}"
+        raise click.UsageError(message, click.get_current_context())
+    settings = workspace.environments[selection.names[0]]
+    whole = Rendering(settings=settings, output=workspace.at(settings.output))
+    return joined(whole, joined_objects(folders, settings.name), workspace)
+
+
+def with_others(objects: Iterable[Rendered], folder: Path) -> tuple[Rendered, ...]:
+    """Objects of a part, and those that a tree has of all other parts, in their total order; all of them without parts.
+
+    Raises:
+        click.UsageError: the tree cannot be read.
+    """
+    share = chosen_share()
+    known = {o.ref: o for o in (others_in(folder, share) if share is not None else ())} | {o.ref: o for o in objects}
+    return tuple(known[ref] for ref in sorted(known))
+
+
+def whole_rendering(rendering: Rendering, folder: Path, selection: Selection) -> Rendering:
+    """An environment whose other parts are as they stand in a tree; the same without parts.
+
+    Raises:
+        click.UsageError: the tree cannot be read.
+    """
+    if rendering.share is None or selection.workspace is None:
+        return rendering
+    from kservec.environments import joined  # noqa: PLC0415 - only for parts
+
+    whole = joined(rendering, others_in(folder, rendering.share), selection.workspace)
+    return evolve(whole, diagnostics=rendering.diagnostics)
+
+
+def others_in(folder: Path, share: Share) -> list[Rendered]:
+    """The objects that a tree has of other parts.
+
+    Raises:
+        click.UsageError: the tree cannot be read.
+    """
+    from kservec.io.parts import other_objects  # noqa: PLC0415 - only for parts
+
+    try:
+        return other_objects(folder, share)
+    except OSError as error:
+        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None

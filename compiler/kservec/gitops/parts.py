@@ -1,0 +1,162 @@
+"""Parts of a rendered tree: what each of several machines makes, and how they become one tree again. Pure.
+
+A part is a tree of its own, with the folders of its namespaces, an index, and a mark that says which part of what it
+is. What only all parts together tell (the top, the objects for Argo CD and Flux) is made when they are joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kservec.core.diagnostics import ObjectRef
+from kservec.gitops.index import Entry, index_text, read_index
+from kservec.gitops.layout import INDEX, KUSTOMIZATION, digest
+from kservec.gitops.rendered import CLUSTER_FOLDER, GITOPS_FOLDER, INCLUDED_FOLDER, Rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from kservec.core.share import Share
+
+MARK = "kservec.part.json"
+_match_head = re.compile(r"apiVersion: (\S+)\nkind: (\S+)\nmetadata:\n((?: [^\n]*\n)+)").match
+_find_name = re.compile(r"^  name: (.+)$", re.MULTILINE).search
+_find_namespace = re.compile(r"^  namespace: (.+)$", re.MULTILINE).search
+
+
+class Part(NamedTuple):
+    """A part as it lies in a folder: its name, its files by path, as far as the index lists them, and that index."""
+
+    folder: str
+    files: Mapping[str, bytes]
+    entries: Mapping[str, tuple[Entry, ...]]
+
+
+class UnfitPartError(Exception):
+    """Why parts cannot be joined."""
+
+
+def mark_text(environment: str, share: Share, inputs: str) -> str:
+    """The text of a mark. `inputs` is a digest of all that was compiled, which is the same for all parts."""
+    fields = {"kind": "Part", "environment": environment, "part": str(share), "inputs": inputs}
+    return json.dumps({"apiVersion": "kservec.dev/v1alpha1", **fields}) + "\n"
+
+
+def inputs_digest(version: str, contents: Iterable[bytes]) -> str:
+    """A digest of everything that a build reads; their order does not count."""
+    return hashlib.sha256("\n".join([version, *sorted(map(digest, contents))]).encode()).hexdigest()
+
+
+def marked_part(tree: Mapping[str, bytes], mark: str) -> dict[str, bytes]:
+    """The tree of a part with its mark."""
+    entries = {path: several[0] for path, several in read_index(tree[INDEX].decode()).items()}
+    return {**tree, MARK: mark.encode(), INDEX: index_text({**entries, MARK: Entry()}).encode()}
+
+
+def joined(parts: Sequence[Part], environment: str) -> tuple[Rendered, ...]:
+    """The objects of all parts of an environment, in their total order.
+
+    Raises:
+        UnfitPartError: a part is missing, is of something else, or was changed; or two parts make an object otherwise.
+    """
+    refuse_mixed(parts, environment)
+    objects: dict[ObjectRef, tuple[Rendered, str]] = {}
+    for part in parts:
+        for rendered in objects_in(part.entries, intact(part)):
+            known, folder = objects.setdefault(rendered.ref, (rendered, part.folder))
+            if known is not rendered and not (rendered.shared and known.text == rendered.text):
+                message = f"{known.possessor} in {folder} and {rendered.possessor} in {part.folder} both lead to"
+                raise UnfitPartError(f"{message} {rendered.ref}")
+    return tuple(rendered for _, (rendered, _) in sorted(objects.items()))
+
+
+def refuse_mixed(parts: Sequence[Part], environment: str) -> None:
+    """Refuse parts that do not belong together.
+
+    Raises:
+        UnfitPartError: they do not.
+    """
+    marks = [mark_of(part) for part in parts]
+    for part, mark in zip(parts, marks, strict=True):
+        if mark.get("environment") != environment:
+            raise UnfitPartError(f"{part.folder} is a part of {mark.get('environment') or 'files'}, not {environment}")
+        if mark.get("inputs") != marks[0].get("inputs"):
+            message = f"{parts[0].folder} and {part.folder} were not made of the same inputs by the same kservec"
+            raise UnfitPartError(message)
+    numbers = sorted(str(mark.get("part")) for mark in marks)
+    count = numbers[0].rpartition("/")[2] if numbers else ""
+    due = sorted(f"{number + 1}/{count}" for number in range(int(count) if count.isdecimal() else 0))
+    if not numbers or numbers != due:
+        missing = ", ".join(sorted(set(due) - set(numbers))) or "none"
+        raise UnfitPartError(f"parts {', '.join(numbers) or 'none'} are there, and missing: {missing}")
+
+
+def mark_of(part: Part) -> Mapping[str, object]:
+    """What the mark of a part says.
+
+    Raises:
+        UnfitPartError: it has none.
+    """
+    try:
+        mark = json.loads(part.files[MARK])
+    except (KeyError, ValueError):
+        raise UnfitPartError(f"{part.folder} is no part that kservec build --shard wrote") from None
+    return mark if isinstance(mark, dict) else {}
+
+
+def intact(part: Part) -> Callable[[str], str]:
+    """What gives the text of a file of a part.
+
+    Raises:
+        UnfitPartError: when it is called, if the file is missing or is not what the index says.
+    """
+
+    def text(path: str) -> str:
+        content = part.files.get(path)
+        if content is None or digest(content) not in {entry.sha256 for entry in part.entries[path]}:
+            raise UnfitPartError(f"{part.folder}/{path} is not what kservec wrote")
+        return content.decode()
+
+    return text
+
+
+def objects_in(entries: Mapping[str, Sequence[Entry]], text: Callable[[str], str | None]) -> Iterator[Rendered]:
+    """The objects that an index lists, without those for Argo CD and Flux. A file without text is passed over."""
+    for path, several in entries.items():
+        if path.rpartition("/")[2] in (INDEX, KUSTOMIZATION, MARK) or path.startswith(f"{GITOPS_FOLDER}/"):
+            continue
+        content = text(path)
+        rendered = rendered_from(path, content, several[0].owner) if content is not None else None
+        if rendered is not None:
+            yield rendered
+
+
+def rendered_from(path: str, text: str, possessor: str) -> Rendered | None:
+    """The object of a file that kservec wrote; None if it cannot be one."""
+    found = _match_head(text)
+    if found is None:
+        return None
+    api_version, kind, metadata = found.groups()
+    namespace, name = (unquoted(search(metadata)) for search in (_find_namespace, _find_name))
+    home, _, rest = possessor.partition("/")
+    owner_kind, _, owner_name = rest.partition("/")
+    owner = ObjectRef("", owner_kind, "" if home == CLUSTER_FOLDER else home, owner_name)
+    folder = path.rpartition("/")[0]
+    place = folder if folder.endswith(INCLUDED_FOLDER) else ""
+    rendered = Rendered(ObjectRef(api_version, kind, namespace, name), text, owner, shared=not rest, place=place)
+    return rendered if rendered.path == path else None
+
+
+def unquoted(found: re.Match[str] | None) -> str:
+    """The text of a scalar as `emit` writes it."""
+    text = found[1] if found is not None else ""
+    return str(json.loads(text)) if text.startswith('"') else text
+
+
+def namespace_of(possessor: str) -> str:
+    """The namespace of whoever an object belongs to; empty for what belongs to the cluster."""
+    home = possessor.partition("/")[0]
+    return "" if home == CLUSTER_FOLDER else home

@@ -1,0 +1,110 @@
+"""How long a run may take and how much memory it may hold, so that hostile input ends in an error.
+
+A timer looks several times a second and stops the work where it stands. Systems without such timers (Windows) have no
+bounds, nor have runs outside of the main thread. The inputs alone decide what a build gives; this only decides whether
+it gets to the end.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from kservec.core.text.reading import Limits
+
+OVER_TIME = Code(
+    "build/over-time",
+    Severity.ERROR,
+    "a build that takes too long",
+    "Builds are stopped after a while, so that no input can hold up a machine. Most often the input is not what it "
+    "should be; where it is just large, raise the limit with --max-seconds, or set it to 0 for none.",
+)
+OVER_MEMORY = Code(
+    "build/over-memory",
+    Severity.ERROR,
+    "a build that takes too much memory",
+    "Builds are stopped when they hold more memory than they should, before the system stops something else. Where the "
+    "input is just large, raise the limit with --max-memory, or set it to 0 for none.",
+)
+FIRST, EVERY = 0.5, 0.1
+"""Seconds until the first look, which most runs never see, and between two looks."""
+MEBIBYTE = 1 << 20
+LINUX_MEMORY = "/proc/self/statm"
+
+
+class ExceededError(BaseException):
+    """A run was stopped at a limit. Derived from what nobody catches by the way, like an interrupt."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+@contextmanager
+def bounded(limits: Limits) -> Iterator[None]:
+    """Watch what is done inside.
+
+    Raises:
+        ExceededError: it took longer, or more memory, than the limits say.
+    """
+    if not can_watch():
+        yield
+        return
+    deadline = time.monotonic() + limits.max_seconds
+
+    def look(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if limits.max_seconds and time.monotonic() > deadline:
+            raise ExceededError(over_time(limits.max_seconds))
+        if limits.max_memory and memory() > limits.max_memory:
+            raise ExceededError(over_memory(limits.max_memory))
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, min(FIRST, limits.max_seconds or FIRST), EVERY)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def can_watch() -> bool:
+    """Whether there are timers here, and nobody else uses them."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return hasattr(signal, "setitimer") and is_main and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+def memory() -> int:
+    """The bytes that this process holds; where the system tells only the most that it ever held, that."""
+    import resource  # noqa: PLC0415 - the runs that end before the first look do without
+
+    try:
+        return int(Path(LINUX_MEMORY).read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+
+
+def over_time(seconds: int) -> Diagnostic:
+    """The error about a run that took too long."""
+    message = f"the build was stopped after {seconds:,} seconds"
+    advice = "look for what makes it large, or raise the limit with --max-seconds"
+    return Diagnostic(code=OVER_TIME, message=message, span=None, help=advice)
+
+
+def over_memory(limit: int) -> Diagnostic:
+    """The error about a run that holds too much memory."""
+    message = f"the build was stopped holding more than {limit // MEBIBYTE:,} MiB of memory"
+    advice = "look for what makes it large, or raise the limit with --max-memory"
+    return Diagnostic(code=OVER_MEMORY, message=message, span=None, help=advice)

@@ -1,0 +1,1 @@
+"""Topology: which way requests take through what is deployed, from clients to models. Pure values."""

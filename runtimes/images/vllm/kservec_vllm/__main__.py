@@ -1,0 +1,102 @@
+"""Start vLLM as KServe's conventions say.
+
+    kservec-vllm [serve | launch render] [MODEL] [ARGUMENTS of vLLM] [-- ARGUMENTS of a spec]
+    kservec-vllm --dry-run ...      say what would be run, and check it, but run nothing
+    kservec-vllm health             whether the server of this container answers
+
+Exit status: vLLM's own, 128 and more for a signal; 64 what it is told cannot be read, 66 files of the model are
+missing, 69 the leader or a node did not come in time, 73 there is nowhere to write, 78 settings contradict each other
+or the hardware, 126 and 127 vLLM cannot be run.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+
+from . import supervise
+from .cluster import Role, with_leader
+from .health import is_healthy
+from .home import home_variables
+from .leader import wait_for_leader, wait_for_nodes
+from .plan import Plan, make_plan
+from .refusals import Refusal
+from .settings import Settings, read_settings
+from .shown import say, shown
+from .supervise import BY_SIGNAL, Interrupted
+
+DRY_RUN = "--dry-run"
+VLLM, RAY = "vllm", "ray"
+KILLED = BY_SIGNAL + signal.SIGKILL
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the program; its exit status."""
+    if argv[:1] in (["-h"], ["--help"]):
+        sys.stdout.write(__doc__ or "")
+        return 0
+    if argv[:1] == ["health"]:
+        return 0 if is_healthy(os.environ) else 1
+    supervise.install()
+    try:
+        return start(argv, os.environ)
+    except Refusal as refusal:
+        say(f"error: {refusal}")
+        say(f"help: {refusal.remedy}")
+        return refusal.status
+    except Interrupted as interrupted:
+        say(f"ended by {signal.Signals(interrupted.status - BY_SIGNAL).name} before vLLM was started")
+        return interrupted.status
+
+
+def start(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Plan, say what will be run, wait for others, run it."""
+    is_dry = argv[:1] == [DRY_RUN]
+    settings = read_settings(environment)
+    plan = make_plan(argv[1:] if is_dry else argv, settings)
+    told = {**home_variables(environment), **plan.variables}
+    for name, value in told.items():
+        say(f"sets {name}={value}")
+    if is_dry:
+        say(f"would run {shown(command(plan, settings, plan.cluster.leader))}")
+        return 0
+    address = wait_for_leader(plan.cluster, settings.deadline_seconds)
+    return run(plan, settings, address, {**environment, **told})
+
+
+def run(plan: Plan, settings: Settings, address: str, environment: Mapping[str, str]) -> int:
+    """Run what is planned, with Ray's head first where this is one."""
+    if plan.cluster.uses_ray and plan.cluster.role is Role.LEADER:
+        head = ray_words(plan, settings, "--head", f"--port={plan.cluster.port}")
+        say(f"runs {shown(head)}")
+        if (status := supervise.run(head, environment)) != 0:
+            return status
+        wait_for_nodes(plan.cluster, settings.deadline_seconds)
+    words = command(plan, settings, address)
+    say(f"runs {shown(words)}")
+    status = supervise.run(words, environment)
+    if status == KILLED:
+        say(f"{words[0]} was killed, most often for want of memory: compare resources.limits with what it loads")
+    return status
+
+
+def command(plan: Plan, settings: Settings, address: str) -> list[str]:
+    """The program and its words."""
+    if plan.runs_vllm:
+        return [VLLM, *with_leader(plan.words, plan.cluster, address)]
+    return ray_words(plan, settings, f"--address={address}:{plan.cluster.port}", "--block")
+
+
+def ray_words(plan: Plan, settings: Settings, *words: str) -> list[str]:
+    """What starts a node of a Ray cluster. Usage reports and the dashboard are for laptops."""
+    own = [f"--node-ip-address={settings.pod_ip}"] if settings.pod_ip else []
+    extra = ["--disable-usage-stats"]
+    if plan.cluster.role is Role.LEADER:
+        extra.append("--include-dashboard=false")
+    return [RAY, "start", *words, *own, *extra]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

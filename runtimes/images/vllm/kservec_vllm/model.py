@@ -1,0 +1,105 @@
+"""Where the model is: a folder, or a name on the Hugging Face hub; and whether a folder holds one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from .refusals import CONFIG, NO_INPUT, USAGE, Refusal
+from .settings import Settings
+from .words import flag_of, has, value, without
+
+MOUNT: Final = "/mnt/models"
+HUB: Final = "hf://"
+FLAGS: Final = ("--model", "--model-dir", "--model-id")
+"""vLLM's own flag, and those of KServe's Hugging Face server."""
+WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf", ".tensors")
+LOADS_NO_FILES: Final = frozenset({"dummy", "runai_streamer", "runai_streamer_sharded", "tensorizer"})
+
+
+def model_words(words: Sequence[str], settings: Settings) -> list[str]:
+    """The words with the model in front, where vLLM expects it: as told, else by variable, else where KServe mounts it.
+
+    Raises:
+        Refusal: there are two models, or the URI is no model of the hub.
+    """
+    rest = list(words)
+    told: list[str] = []
+    if rest and flag_of(rest[0]) is None:
+        told.append(rest.pop(0))
+    for flag in FLAGS:
+        if (found := value(rest, flag)) is not None:
+            told.append(found)
+            rest = without(rest, flag)
+    if len(set(told)) > 1:
+        raise Refusal(CONFIG, f"two models are named: {' and '.join(told)}", "name the model once")
+    if not told and has(rest, "--config"):
+        return rest
+    model = told[0] if told else settings.model or MOUNT
+    if not model.startswith(HUB):
+        return [model, *rest]
+    name, revision = hub_name(model)
+    if revision and not has(rest, "--revision"):
+        rest = [f"--revision={revision}", *rest]
+    return [name, *rest]
+
+
+def hub_name(uri: str) -> tuple[str, str]:
+    """Name and revision of `hf://owner/name[:revision]`, as KServe writes it.
+
+    Raises:
+        Refusal: it is written in another way.
+    """
+    name, _, revision = uri.removeprefix(HUB).partition(":")
+    if len([part for part in name.split("/") if part]) != 2 or name.count("/") != 1:
+        raise Refusal(USAGE, f"{uri} is no model of the hub", "write hf://OWNER/NAME or hf://OWNER/NAME:REVISION")
+    return name, revision
+
+
+def check_model(words: Sequence[str]) -> None:
+    """Whether a model that is a path is there, whole enough to be read, and readable.
+
+    Raises:
+        Refusal: it is not.
+    """
+    if not words or flag_of(words[0]) is not None or not words[0].startswith(("/", "./", "../")):
+        return
+    path = Path(words[0])
+    remedy = "look at the log of the container storage-initializer, and at what is mounted there"
+    if not os.path.exists(path):
+        raise Refusal(NO_INPUT, f"there is no model at {path}", remedy)
+    if os.path.isfile(path):
+        check_readable(path)
+    else:
+        check_folder(path, words, remedy)
+
+
+def check_folder(path: Path, words: Sequence[str], remedy: str) -> None:
+    """Whether a folder holds a model."""
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise Refusal(NO_INPUT, f"user {os.getuid()} may not read {path}", "give the files to group 0, or set fsGroup")
+    names = sorted(entry.name for entry in path.iterdir())
+    if not names:
+        raise Refusal(NO_INPUT, f"{path} is empty", remedy)
+    if not {"config.json", "params.json"} & set(names) and not has(words, "--hf-config-path"):
+        if any(name.endswith(".gguf") for name in names):
+            raise Refusal(NO_INPUT, f"{path} is a folder of GGUF files", "name the file itself as the model")
+        shown = ", ".join(names[:5])
+        raise Refusal(NO_INPUT, f"{path} has no config.json, but {shown}", "point at the folder that holds config.json")
+    loads = value(words, "--load-format")
+    if loads not in LOADS_NO_FILES and not any(name.endswith(WEIGHTS) for name in names):
+        raise Refusal(NO_INPUT, f"{path} has no weights ({', '.join(WEIGHTS)})", remedy)
+    for name in names:
+        check_readable(path / name)
+
+
+def check_readable(path: Path) -> None:
+    """Whether this user may read a file, and it is there: links of a cache may lead nowhere."""
+    if not os.path.exists(path):
+        raise Refusal(
+            NO_INPUT, f"{path} is a link to {os.readlink(path)}, which is not there", "mount what it leads to"
+        )
+    if not os.access(path, os.R_OK):
+        raise Refusal(NO_INPUT, f"user {os.getuid()} may not read {path}", "give the files to group 0, or set fsGroup")

@@ -1,0 +1,59 @@
+"""Under which names and where the model is served: names, port, certificate and key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+from .refusals import CONFIG, NO_INPUT, Refusal
+from .settings import Settings
+from .words import has, number, split, value, values, without
+
+NAME: Final = "--served-model-name"
+KSERVE_NAME: Final = "--model-name"
+PORT: Final = "--port"
+CERTIFICATE, KEY, AUTHORITIES = "--ssl-certfile", "--ssl-keyfile", "--ssl-ca-certs"
+LOWEST, HIGHEST = 1, 65535
+
+
+def serving_words(words: Sequence[str], settings: Settings) -> list[str]:
+    """The words with names and port, as told, else by variable.
+
+    Raises:
+        Refusal: a name is empty, or the port is none.
+    """
+    found = list(words)
+    if has(found, KSERVE_NAME):
+        names = values(found, KSERVE_NAME)[:1]
+        found = without(found, KSERVE_NAME)
+        found = found if has(found, NAME) else [*found, NAME, *names]
+    elif settings.names and not has(found, NAME):
+        found = [*found, NAME, *split(settings.names, "SERVED_MODEL_NAME")]
+    if has(found, NAME) and not all(values(found, NAME) or [""]):
+        raise Refusal(CONFIG, "the model is to be served under an empty name", f"give {NAME} a name, or leave it out")
+    if settings.port and not has(found, PORT) and not has(found, "--headless", "--uds", "--config"):
+        found = [*found, f"{PORT}={settings.port}"]
+    port = number(found, PORT)
+    if port is not None and not LOWEST <= port <= HIGHEST:
+        raise Refusal(CONFIG, f"{PORT} is {port}", f"a port lies between {LOWEST} and {HIGHEST}")
+    return found
+
+
+def check_tls(words: Sequence[str]) -> None:
+    """Whether certificate and key come together, and can be read.
+
+    Raises:
+        Refusal: one is missing.
+    """
+    certificate, key = value(words, CERTIFICATE), value(words, KEY)
+    if (certificate is None) != (key is None):
+        lacks, given = (KEY, CERTIFICATE) if key is None else (CERTIFICATE, KEY)
+        raise Refusal(CONFIG, f"{given} is given without {lacks}", f"add {lacks}, or leave both out to speak HTTP")
+    if has(words, "--enable-ssl-refresh") and certificate is None:
+        raise Refusal(CONFIG, "--enable-ssl-refresh is given without a certificate", f"add {CERTIFICATE} and {KEY}")
+    for flag, name in ((CERTIFICATE, certificate), (KEY, key), (AUTHORITIES, value(words, AUTHORITIES))):
+        if name is not None and not os.access(name, os.R_OK):
+            what = "cannot be read" if os.path.exists(name) else "is not there"
+            remedy = "mount the Secret of the certificate; its name is in the volume tls-certs"
+            raise Refusal(NO_INPUT, f"{name} of {flag} {what}", remedy)

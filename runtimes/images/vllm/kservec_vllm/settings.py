@@ -1,0 +1,102 @@
+"""What the program is told by variables, in one value. Nothing else reads the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .words import whole
+
+CPU: Final = "cpu"
+DEADLINE_SECONDS: Final = 600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Variables that count. An empty one is as good as none.
+
+    `variant` is what the image was built for; `deadline_seconds` how long the leader and nodes are waited for.
+    """
+
+    variant: str = "cuda"
+    additional_arguments: str = ""
+    model: str = ""
+    names: str = ""
+    port: str = ""
+    tensor: int | None = None
+    pipeline: int | None = None
+    lws_leader: str = ""
+    lws_size: int = 1
+    lws_index: int = 0
+    head_service: str = ""
+    namespace: str = ""
+    node_count: int = 1
+    ray_port: int = 6379
+    executor: str = ""
+    deadline_seconds: int = DEADLINE_SECONDS
+    pod_ip: str = ""
+    visible_devices: str | None = None
+    traces_endpoint: str = ""
+    side_channel_host: str = ""
+    devices: Path = Path("/dev")
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings that an environment holds.
+
+    Raises:
+        Refusal: a number is none.
+    """
+
+    def text(*names: str) -> str:
+        return next((found for name in names if (found := environment.get(name, "").strip())), "")
+
+    def count(name: str, default: int) -> int:
+        return whole(found, name) if (found := text(name)) else default
+
+    return Settings(
+        variant=text("KSERVEC_VLLM_VARIANT") or "cuda",
+        additional_arguments=text("VLLM_ADDITIONAL_ARGS"),
+        model=text("MODEL_DIR", "MODEL_ID"),
+        names=text("SERVED_MODEL_NAME"),
+        port=text("PORT"),
+        tensor=count("TENSOR_PARALLEL_SIZE", 0) or None,
+        pipeline=count("PIPELINE_PARALLEL_SIZE", 0) or None,
+        lws_leader=text("LWS_LEADER_ADDRESS"),
+        lws_size=count("LWS_GROUP_SIZE", 1),
+        lws_index=count("LWS_WORKER_INDEX", 0),
+        head_service=text("HEAD_SVC"),
+        namespace=text("POD_NAMESPACE"),
+        node_count=count("RAY_NODE_COUNT", 1),
+        ray_port=count("RAY_PORT", 6379),
+        executor=text("DISTRIBUTED_EXECUTOR_BACKEND"),
+        deadline_seconds=count("LEADER_TIMEOUT_SECONDS", 0)
+        or count("DP_ADDRESS_RESOLVE_ATTEMPTS", 0)
+        or DEADLINE_SECONDS,
+        pod_ip=text("POD_IP"),
+        visible_devices=devices_named(environment),
+        traces_endpoint=endpoint(environment),
+        side_channel_host=text("VLLM_NIXL_SIDE_CHANNEL_HOST"),
+    )
+
+
+def devices_named(environment: Mapping[str, str]) -> str | None:
+    """The list of devices that a variable limits the container to; None where none does.
+
+    `all` and `void` say nothing: the first is what base images have, the second what device plugins leave behind.
+    """
+    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
+        found = environment.get(name)
+        if found is not None and found.strip() not in ("all", "void", "none", ""):
+            return found
+    return None
+
+
+def endpoint(environment: Mapping[str, str]) -> str:
+    """Where traces go, if the variables say so and name the protocol that vLLM speaks."""
+    if environment.get("OTEL_TRACES_EXPORTER") != "otlp":
+        return ""
+    own = environment.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    return own or environment.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")

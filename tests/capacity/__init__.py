@@ -1,0 +1,1 @@
+"""Whether workloads fit onto nodes, and models into GPUs."""

@@ -1,0 +1,154 @@
+"""kservec capacity: its tables, its exit status, and that the documentation shows what it prints."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from tests.cli.running import ROOT, SERVICE, WRONG, kservec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FITS, LACKS = ROOT / "golden" / "project-capacity" / "input", ROOT / "golden" / "err-project-capacity" / "input"
+QUOTA = ROOT / "golden" / "err-project-quota-exceeded" / "input"
+AT_MAX = ROOT / "golden" / "warn-project-capacity-at-max" / "input"
+PAGE = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
+POOL = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Cluster
+nodePools:
+  - {name: general, count: NUMBER, allocatable: {cpu: "4", memory: 16Gi}}
+"""
+
+
+@pytest.mark.parametrize(("project", "status"), [(FITS, 0), (LACKS, 3)])
+def test_the_documentation_shows_what_the_command_prints(project: Path, status: int) -> None:
+    """An environment that fits, and one that does not for three reasons; the exit status tells them apart."""
+    ran = kservec(project, "capacity", "default")
+    assert (ran.status, ran.err) == (status, "")
+    assert f"```\n{ran.out}```\n" in PAGE
+
+
+def test_programs_get_numbers() -> None:
+    """CPUs, bytes and pieces; a figure that is unknown is null, with its reason."""
+    answer = json.loads(kservec(FITS, "capacity", "default", "--format", "json").out)
+    general = {row["resource"]: row for row in answer["pools"][0]["resources"]}
+    assert general["cpu"] == {"resource": "cpu", "has": 43.5, "atMin": 4.0, "atMax": 16.0, "headRoom": 27.5}
+    chat = next(w for w in answer["workloads"] if w["object"]["name"] == "chat-predictor")
+    assert (chat["replicas"], chat["pools"]) == ({"min": 1, "max": 4}, ["h100"])
+    assert chat["needsOfReplica"]["memory"] == 200 << 30
+    model = next(m for m in answer["models"] if m["model"])
+    assert model["figures"]["weights"]["value"] == 70553706496 * 2 // 4
+    assert (answer["fits"], model["fits"]) == (True, True)
+
+
+def test_findings_name_their_place() -> None:
+    """Programs get the code, how bad it is, and the line that leads to it."""
+    found = json.loads(kservec(LACKS, "capacity", "default", "--format", "json").out)["findings"]
+    assert [(f["code"], f["severity"], f["span"]["file"], f["span"]["line"]) for f in found] == [
+        ("policy/capacity-exceeded", "error", "platform/cluster.yaml", 7),
+        ("policy/no-node-fits", "error", "services/services.yaml", 14),
+        ("policy/no-node-fits", "error", "services/services.yaml", 24),
+        ("policy/gpu-memory", "warning", "services/services.yaml", 59),
+    ]
+
+
+def test_quotas_are_shown_with_what_is_used_of_them() -> None:
+    """Beside the nodes, or without any; their findings are in the list."""
+    ran = kservec(QUOTA, "capacity", "default")
+    assert ran.status == 3
+    assert [line.split()[-4:] for line in ran.out.splitlines()[3:6]] == [
+        ["4", "5", "6", "-2"],
+        ["128Gi", "96Gi", "128Gi", "0"],
+        ["3", "3", "4", "-1"],
+    ]
+    assert "error  platform/cluster.yaml:6:30" in ran.out
+    (quota,) = json.loads(kservec(QUOTA, "capacity", "default", "--format", "json").out)["quotas"]
+    assert quota["resources"][1] == {
+        "resource": "limits.memory", "has": 128 << 30, "atMin": 96 << 30, "atMax": 128 << 30, "headRoom": 0,
+    }  # fmt: skip
+
+
+def test_rollouts_of_all_workloads_at_once() -> None:
+    """Each Deployment has a quarter more pods then, rounded up."""
+    answer = json.loads(kservec(FITS, "capacity", "default", "--surge", "--format", "json").out)
+    general = {row["resource"]: row for row in answer["pools"][0]["resources"]}
+    assert (general["cpu"]["atMin"], general["cpu"]["atMax"]) == (6.0, 20.0)
+
+
+def test_workloads_are_listed_if_asked_for() -> None:
+    """What a replica needs, and where it may run."""
+    out = kservec(FITS, "capacity", "default", "--workloads").out
+    row = next(line for line in out.splitlines() if line.startswith("Deployment ml/chat-predictor  "))
+    assert row.split() == ["Deployment", "ml/chat-predictor", "1..4", "h100", "1", "16", "200Gi", "4", "nvidia.com/gpu"]
+
+
+@pytest.mark.parametrize(("number", "status", "says"), [("1", 0, "everything fits"), ("0", 3, "general: has no nodes")])
+def test_files_and_a_platform(tmp_path: Path, number: str, status: int, says: str) -> None:
+    """Without a project the pools are those of --platform, and lint says the same."""
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    (tmp_path / "cluster.yaml").write_text(POOL.replace("NUMBER", number))
+    ran = kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml")
+    assert ran.status == status
+    assert says in ran.out
+    linted = kservec(tmp_path, "lint", "service.yaml", "--platform", "cluster.yaml")
+    assert linted.status == (1 if status else 0)
+    assert ("policy/no-node-fits" in linted.err) is bool(status)
+
+
+def test_without_pools_it_says_how_to_state_them(tmp_path: Path) -> None:
+    """Models are estimated all the same."""
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    ran = kservec(tmp_path, "capacity", "service.yaml")
+    assert ran.status == 0
+    assert ran.out.startswith("no node pools are stated: write them under nodePools of a Cluster document\n")
+
+
+def test_what_is_not_counted_is_remarked_on(tmp_path: Path) -> None:
+    """Pods that ask for nothing, services without a bound, pods that name their node."""
+    knative = SERVICE.replace("Standard", "Knative").replace("name: fraud", "name: free")
+    bare = SERVICE.replace("    model:", "    nodeName: n1\n    model:").replace("name: fraud", "name: bare")
+    custom = (
+        f"{bare.split('  predictor:')[0]}  predictor:\n    containers: [{{name: kserve-container, image: a/b:v1}}]\n"
+    )
+    config = 'inferenceServiceConfig: {inferenceService: {resource: {cpuRequest: "", cpuLimit: ""}}}\n'
+    (tmp_path / "service.yaml").write_text("---\n".join((knative, custom.replace("name: bare", "name: silent"), bare)))
+    (tmp_path / "cluster.yaml").write_text(POOL.replace("NUMBER", "9") + config)
+    out = kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml").out
+    remarks = out.partition("\nremarks\n")[2].splitlines()
+    assert remarks == [
+        "  Service payments/free-predictor: nothing bounds its replicas; counted with 1",
+        "  1 workload without a request for CPU or memory, counted with none (policy/resources-missing finds them)",
+        "  Deployment payments/bare-predictor: its pods name their node or claim devices; only their CPU and memory is "
+        "counted",
+    ]
+
+
+def test_errors_in_the_input_are_another_status(tmp_path: Path) -> None:
+    """There is no table then."""
+    (tmp_path / "service.yaml").write_text(WRONG)
+    ran = kservec(tmp_path, "capacity", "service.yaml")
+    assert (ran.status, ran.out) == (1, "")
+    assert "error[" in ran.err
+
+
+def test_a_shortage_is_excused_by_the_name_of_its_pool(tmp_path: Path) -> None:
+    """What all workloads lack together is no object's fault."""
+    waiver = {"code": "policy/capacity-at-max", "object": "NodePool general", "reason": "more nodes come next week"}
+    shutil.copytree(AT_MAX, tmp_path, dirs_exist_ok=True)
+    project = yaml.safe_load((tmp_path / "kservec.yaml").read_text())
+    (tmp_path / "kservec.yaml").write_text(yaml.safe_dump({**project, "policy": {"waivers": [waiver]}}))
+    assert "does not fit" in kservec(AT_MAX, "capacity", "default").out
+    assert "does not fit" not in kservec(tmp_path, "capacity", "default").out
+
+
+def test_a_finding_can_be_excused_with_a_reason(tmp_path: Path) -> None:
+    """By an annotation of the service, as any finding about an object."""
+    waiver = 'annotations:\n    kservec.dev/waive.no-node-fits: "nodes come next week"'
+    (tmp_path / "service.yaml").write_text(SERVICE.replace("annotations:", waiver))
+    (tmp_path / "cluster.yaml").write_text(POOL.replace("NUMBER", "0"))
+    assert kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml").status == 0

@@ -1,0 +1,48 @@
+"""Node pools of Cluster documents: what pods may use, and which of several documents counts."""
+
+from __future__ import annotations
+
+from kservec.api import Target, front_of
+from kservec.core.nodes import NodePool
+from kservec.io.reading import File
+
+HEAD = "apiVersion: kservec.dev/v1alpha1\nkind: Cluster\nnodePools:\n"
+FULL = """\
+  - name: h100
+    min: 1
+    max: 4
+    allocatable: {cpu: "15.5", memory: 60Gi, rdma/hca: 4}
+    systemPods: {cpu: 500m, pods: 10}
+    gpus: {kind: H100, count: 8, memory: 80Gi}
+    migProfiles: [{profile: 1g.10gb, count: 7}]
+    taints: [{key: gpu, effect: NoSchedule}]
+"""
+
+
+def pools(*documents: str) -> tuple[NodePool, ...]:
+    """The pools of Cluster documents, the weakest first."""
+    files = [File(f"{i}.yaml", f"{HEAD}{text}".encode()) for i, text in enumerate(documents)]
+    front, compilation = front_of([], target=Target(platform=files))
+    assert compilation.ok
+    return front.env.cluster.node_pools
+
+
+def test_what_pods_may_use_of_a_node() -> None:
+    """What is allocatable without the system's pods; GPUs and their partitions are resources like others."""
+    (made,) = pools(FULL)
+    assert made.room == {
+        "cpu": 15000, "memory": 60 << 30, "rdma/hca": 4, "pods": 100,
+        "nvidia.com/gpu": 8, "nvidia.com/mig-1g.10gb": 7,
+    }  # fmt: skip
+    assert (made.fewest, made.most, made.nodes) == (1, 4, "1..4")
+    assert [(d.resource, d.memory) for d in made.devices] == [
+        ("nvidia.com/gpu", 80 << 30), ("nvidia.com/mig-1g.10gb", None),
+    ]  # fmt: skip
+    assert [str(taint) for taint in made.taints] == ["gpu:NoSchedule"]
+
+
+def test_a_later_document_replaces_a_pool_and_adds_others() -> None:
+    """So environments may differ in the numbers of their nodes."""
+    later = "  - {name: h100, count: 2, allocatable: {cpu: 4, memory: 8Gi}}\n"
+    more = "  - {name: cpu, count: 3, allocatable: {cpu: 4, memory: 8Gi}}\n"
+    assert [(p.name, p.nodes) for p in pools(FULL, later + more)] == [("h100", "2"), ("cpu", "3")]

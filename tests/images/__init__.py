@@ -1,0 +1,1 @@
+"""The images of vLLM, without docker and without a GPU."""

@@ -1,0 +1,155 @@
+"""What is refused before vLLM is started: each with a message, a remedy and a status, and nothing is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .programs import TMP, Done, Place, adapter, is_root, model
+
+USAGE, NO_INPUT, CONFIG = 64, 66, 78
+NO_ROLE = '{"kv_connector":"NixlConnector"}'
+
+
+def refused(done: Done, status: int, message: str) -> None:
+    """Whether a run ended with a status and a message, and vLLM was not started."""
+    assert (done.status, done.records) == (status, []), done.said
+    assert f"error: {message}" in done.said
+    assert "\nkservec-vllm: help: " in done.said
+    assert "Traceback" not in done.said
+
+
+@pytest.mark.parametrize(
+    ("argv", "variables", "status", "message"),
+    [
+        (["acme/chat", "--port=http"], {}, USAGE, "--port is 'http', which is no whole number"),
+        (["acme/chat", "--port=70000"], {}, CONFIG, "--port is 70000"),
+        (["acme/chat", "--port"], {}, USAGE, "--port has no value"),
+        (["acme/chat"], {"TENSOR_PARALLEL_SIZE": "two"}, USAGE,
+         "TENSOR_PARALLEL_SIZE is 'two', which is no whole number"),
+        (["acme/chat"], {"VLLM_ADDITIONAL_ARGS": "--note 'open"}, USAGE,
+         "VLLM_ADDITIONAL_ARGS cannot be split into arguments"),
+        (["hf://acme"], {}, USAGE, "hf://acme is no model of the hub"),
+        (["hf://acme/chat/more"], {}, USAGE, "hf://acme/chat/more is no model of the hub"),
+        (["acme/chat", "--model=acme/other"], {}, CONFIG, "two models are named: acme/chat and acme/other"),
+        (["acme/chat", "--served-model-name", ""], {}, CONFIG, "the model is to be served under an empty name"),
+        ([], {}, NO_INPUT, "there is no model at /mnt/models"),
+        (["/nowhere"], {}, NO_INPUT, "there is no model at /nowhere"),
+        (["acme/chat", "-tp", "9"], {}, CONFIG, "vLLM is told to use 9 GPUs on this node (tensor 9), and there are 8"),
+        (["acme/chat", "-tp", "4", "-pp", "4"], {}, CONFIG,
+         "vLLM is told to use 16 GPUs on this node (tensor 4 x pipeline 4)"),
+        (["acme/chat", "-tp", "4", "-dp", "4", "-dpl", "3"], {}, CONFIG,
+         "vLLM is told to use 12 GPUs on this node (tensor 4 x data 3)"),
+        (["acme/chat"], {"CUDA_VISIBLE_DEVICES": ""}, CONFIG, "there is no GPU in this container"),
+        (["acme/chat", "-tp", "0"], {}, CONFIG, "--tensor-parallel-size is 0"),
+        (["acme/chat", "-dp", "2", "-dpl", "4"], {}, CONFIG, "--data-parallel-size-local is 4, more than all ranks"),
+        (["acme/chat", "-dp", "4", "-dpl", "2", "-dpr", "4"], {}, CONFIG,
+         "--data-parallel-start-rank is 4, and there are only 4"),
+        (["acme/chat", "--headless", "--api-server-count=2"], {}, CONFIG,
+         "--headless is given with --api-server-count"),
+        (["acme/chat", "--nnodes=2", "--node-rank=2"], {}, CONFIG, "--node-rank is 2, and there are 2 nodes"),
+        (["acme/chat"], {"LWS_LEADER_ADDRESS": "chat-0", "LWS_GROUP_SIZE": "2"}, CONFIG,
+         "there are 2 nodes, and the model is spread over 1 GPU"),
+        (["acme/chat", "-tp=3"], {"RAY_NODE_COUNT": "2"}, CONFIG,
+         "there are 2 nodes, and the model is spread over 3 GPUs"),
+        (["acme/chat", "--ssl-certfile=/x"], {}, CONFIG, "--ssl-certfile is given without --ssl-keyfile"),
+        (["acme/chat", "--ssl-keyfile=/x"], {}, CONFIG, "--ssl-keyfile is given without --ssl-certfile"),
+        (["acme/chat", "--enable-ssl-refresh"], {}, CONFIG, "--enable-ssl-refresh is given without a certificate"),
+        (["acme/chat", "--ssl-certfile=/x", "--ssl-keyfile=/y"], {}, NO_INPUT, "/x of --ssl-certfile is not there"),
+        (["acme/chat", "--collect-detailed-traces=all"], {}, CONFIG,
+         "--collect-detailed-traces is given without --otlp-traces-endpoint"),
+        (["acme/chat", "--otlp-traces-endpoint=otel:4317"], {}, CONFIG,
+         "--otlp-traces-endpoint is 'otel:4317', which is no URL"),
+        (["acme/chat", "--kv-transfer-config", "{"], {}, USAGE, "the value of --kv-transfer-config is no JSON object"),
+        (["acme/chat", "--kv-transfer-config", "{}"], {}, CONFIG, "--kv-transfer-config names no kv_connector"),
+        (["acme/chat", "--kv-transfer-config", NO_ROLE], {}, CONFIG,
+         "NixlConnector in --kv-transfer-config has no kv_role"),
+        (["acme/chat", "--kv-transfer-config", '{"kv_connector":"X","kv_role":"both"}'], {}, CONFIG,
+         "kv_role of X in --kv-transfer-config is 'both'"),
+        (["acme/chat", "--kv-transfer-config", '{"kv_connector":"MultiConnector"}'], {}, CONFIG,
+         "MultiConnector of --kv-transfer-config bundles no"),
+        (["acme/chat", "--lora-modules", "a=/x"], {}, CONFIG, "--lora-modules is given without --enable-lora"),
+        (["acme/chat", "--enable-lora", "--lora-modules", "a"], {}, USAGE,
+         "an adapter of --lora-modules has no name or no path"),
+        (["acme/chat", "--enable-lora", "--lora-modules", "a=b/c", "a=b/d"], {}, CONFIG, "two adapters are called a"),
+        (["acme/chat", "--enable-lora", "--lora-modules", "a=/x"], {}, NO_INPUT,
+         "adapter a: there is no /x/adapter_config.json"),
+        (["acme/chat", "--enable-lora", "--max-lora-rank=17"], {}, CONFIG, "--max-lora-rank is 17"),
+    ],
+)  # fmt: skip
+def test_contradictions_are_refused(
+    place: Place, argv: list[str], variables: dict[str, str], status: int, message: str
+) -> None:
+    """What cannot be read, contradicts itself or the hardware, and files that are not there."""
+    refused(place.run(*argv, **variables), status, message)
+
+
+@pytest.mark.parametrize(("allowed", "told"), [([], 16), (["--max-lora-rank=32"], 32)])
+def test_adapters_larger_than_allowed_are_refused(place: Place, tmp_path: Path, allowed: list[str], told: int) -> None:
+    """The message says which rank is needed, and how it is allowed."""
+    path = adapter(tmp_path / "a", 40)
+    done = place.run("acme/chat", "--enable-lora", *allowed, f"--lora-modules=a={path}")
+    refused(done, CONFIG, f"adapter a has rank 40, and vLLM is told to allow {told}")
+    assert "set model.lora.maxRank to 64 (--max-lora-rank=64)" in done.said
+
+
+def test_models_that_cannot_be_loaded_are_refused(place: Place, tmp_path: Path) -> None:
+    """A folder that is empty, lacks its configuration or its weights, or has links that lead nowhere."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused(place.run(str(empty)), NO_INPUT, f"{empty} is empty")
+    (empty / "model.safetensors").touch()
+    refused(place.run(str(empty)), NO_INPUT, f"{empty} has no config.json, but model.safetensors")
+    (empty / "model.safetensors").rename(empty / "model.gguf")
+    refused(place.run(str(empty)), NO_INPUT, f"{empty} is a folder of GGUF files")
+    (empty / "model.gguf").rename(empty / "config.json")
+    refused(place.run(str(empty)), NO_INPUT, f"{empty} has no weights")
+    assert place.run(str(empty), "--load-format=dummy").status == 0
+    linked = model(tmp_path / "linked")
+    (linked / "tokenizer.json").symlink_to("blobs/1")
+    refused(place.run(str(linked)), NO_INPUT, f"{linked}/tokenizer.json is a link to blobs/1, which is not there")
+
+
+@pytest.mark.skipif(not is_root(), reason="needs to become another user")
+def test_files_that_may_not_be_read_are_refused(place: Place, tmp_path: Path) -> None:
+    """The message names the user and the file: of the model, of an adapter, of a key."""
+    become = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    weights = model(tmp_path / "m")
+    (weights / "model.safetensors").chmod(0o600)
+    refused(place.run(str(weights), prefix=become, HOME=TMP), NO_INPUT, f"user 12345 may not read {weights}/model.saf")
+    weights.chmod(0o700)
+    refused(place.run(str(weights), prefix=become, HOME=TMP), NO_INPUT, f"user 12345 may not read {weights}")
+    path = adapter(tmp_path / "a", 8) / "adapter_config.json"
+    path.chmod(0o600)
+    done = place.run("acme/chat", "--enable-lora", f"--lora-modules=a={path.parent}", prefix=become, HOME=TMP)
+    refused(done, NO_INPUT, f"adapter a: user 12345 may not read {path}")
+    flags = [f"--ssl-certfile={path}", f"--ssl-keyfile={path}"]
+    refused(place.run("acme/chat", *flags, prefix=become, HOME=TMP), NO_INPUT, f"{path} of --ssl-certfile cannot be")
+
+
+def test_an_adapter_that_is_no_json_is_refused(place: Place, tmp_path: Path) -> None:
+    """A download that broke off is told apart from an adapter without a rank."""
+    path = adapter(tmp_path / "a", 8)
+    (path / "adapter_config.json").write_text("{")
+    done = place.run("acme/chat", "--enable-lora", f"--lora-modules=a={path}")
+    refused(done, NO_INPUT, f"{path}/adapter_config.json is no JSON object")
+
+
+def test_without_vllm_there_is_nothing_to_run(place: Place) -> None:
+    """The statuses of a shell for a program that is not there, or may not be run."""
+    vllm = place.programs / "vllm"
+    vllm.unlink()
+    refused(place.run("acme/chat"), 127, "there is no program vllm on the PATH")
+    vllm.write_text("")
+    refused(place.run("acme/chat"), 126, "user ")
+
+
+def test_vllm_refuses_the_rest_by_itself(place: Place) -> None:
+    """A flag that the pinned version does not have ends the stand-in, and its status is kept."""
+    done = place.run("acme/chat", "--no-such-flag")
+    assert (done.status, done.records) == (2, [])
+    assert "unrecognized arguments: --no-such-flag" in done.said

@@ -1,0 +1,1 @@
+"""Runs that are shared out: over processes, over machines, and over time."""

@@ -1,0 +1,321 @@
+"""What machines make by parts is what one makes: objects, findings, trees."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.running import kservec, tree
+from tests.golden.cases import Case, cases, compiled, inputs
+
+from kservec.api import compile_files
+from kservec.compilation import in_order
+from kservec.core.diagnostics import ObjectRef
+from kservec.core.records import evolve
+from kservec.core.share import Share, namespace_number
+from kservec.gitops.index import read_index
+from kservec.gitops.layout import INDEX, planned_tree
+from kservec.gitops.parts import MARK, Part, UnfitPartError, joined, mark_text, marked_part, rendered_from
+from kservec.gitops.rendered import Rendered
+
+from .making import GRAPH, NAMESPACES, broken_environment, file, services, target, working_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kservec.api import Compilation, Target
+    from kservec.io.reading import File
+
+COUNT = 3
+FEW = 2
+PROJECT = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Project
+sources: [services]
+platform: [platform]
+output: rendered/{env}
+environments: {prod: {}}
+"""
+TOOLS = {
+    "none": "",
+    "argocd": "gitops: {tool: argocd, repoURL: https://git.example.com/ml.git, shard: namespace}\n",
+    "whole": "gitops: {tool: argocd, repoURL: https://git.example.com/ml.git, shard: environment}\n",
+    "both": "gitops: {tool: both, repoURL: https://git.example.com/ml.git, shard: namespace}\n",
+}
+
+
+def parts_of(files: Sequence[File], whole: Target, count: int = COUNT) -> list[Compilation]:
+    """What each of several machines makes."""
+    return [compile_files(files, target=evolve(whole, share=Share(i + 1, count))) for i in range(count)]
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_the_parts_of_every_golden_case_make_the_whole(case: Case) -> None:
+    """The objects of all parts are those of the case, and so are their findings, whatever is wrong with it."""
+    files, described = inputs(case)
+    parts, whole = parts_of(files, described, FEW), compiled(case)
+    assert in_order(d for part in parts for d in part.diagnostics) == whole.diagnostics
+    if whole.ok:
+        assert {o.path: o.text for part in parts for o in part.objects} == {o.path: o.text for o in whole.objects}
+        assert {ref: url for part in parts for ref, url in part.urls.items()} == whole.urls
+
+
+def test_graphs_know_services_of_other_parts() -> None:
+    """A circle through graphs of three namespaces is found by each of their parts, as by the whole."""
+    circle = [("one", "ads", "fraud"), ("two", "fraud", "search"), ("three", "search", "ads")]
+    names = {"ads": "one", "fraud": "two", "search": "three"}
+    step = "        - serviceUrl: http://{0}.{1}.svc.cluster.local"
+    files = [
+        *services(20),
+        *(
+            file(name, GRAPH.format(name=name, namespace=home, service="").replace(
+                "        - serviceName: ", step.format(names[there], there)))
+            for name, home, there in circle
+        ),
+    ]  # fmt: skip
+    parts, whole = parts_of(files, target(), 4), compile_files(files, target=target())
+    assert in_order(d for part in parts for d in part.diagnostics) == whole.diagnostics
+    assert sum(d.code.slug.startswith("graph/") for d in whole.diagnostics) >= 3
+
+
+def test_the_parts_of_an_environment_make_the_whole() -> None:
+    """So it is with services that know of each other, shared objects, and copies of models on nodes."""
+    files = working_environment()
+    parts, whole = parts_of(files, target()), compile_files(files, target=target())
+    objects = {o.ref: o for part in parts for o in part.objects}
+    assert tuple(objects[ref] for ref in sorted(objects)) == whole.objects
+    assert in_order(d for part in parts for d in part.diagnostics) == whole.diagnostics
+    assert sum(len(part.urls) > 0 for part in parts) > 1
+
+
+def test_the_parts_find_all_that_is_wrong() -> None:
+    """Services described twice, objects made twice, references to nobody."""
+    files = broken_environment()
+    parts, whole = parts_of(files, target()), compile_files(files, target=target())
+    assert in_order(d for part in parts for d in part.diagnostics) == whole.diagnostics
+    assert {"input/object-twice", "output/object-twice", "graph/service-not-found"} <= {
+        d.code.slug for d in whole.diagnostics
+    }
+
+
+def test_whose_a_namespace_is_follows_from_its_name() -> None:
+    """These numbers must never change: machines with different versions would leave a namespace out."""
+    assert [namespace_number(name, 4) for name in ("", *NAMESPACES)] == [1, 3, 3, 2, 4, 1]
+    assert {namespace_number(f"team-{i}", 8) for i in range(100)} == set(range(1, 9))
+    assert str(Share(2, 4)) == "2/4"
+
+
+@pytest.fixture(name="repo", params=TOOLS)
+def repo_fixture(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A project of many services that was built whole, for each tool."""
+    return project(tmp_path, PROJECT + TOOLS[request.param])
+
+
+def project(folder: Path, text: str) -> Path:
+    """A project of many services that was built whole."""
+    for source in (*working_environment(40), *target().platform):
+        (folder / source.name).parent.mkdir(exist_ok=True)
+        (folder / source.name).write_bytes(source.content)
+    (folder / "kservec.yaml").write_text(text)
+    ran = kservec(folder, "build")
+    assert ran.status == 0, ran.err
+    return folder
+
+
+@pytest.fixture(name="plain")
+def plain_fixture(tmp_path: Path) -> Path:
+    """A project of many services that was built whole, with Argo CD."""
+    return project(tmp_path, PROJECT + TOOLS["argocd"])
+
+
+def built(repo: Path, *numbers: int, count: int = COUNT) -> list[str]:
+    """Build parts; the arguments that join them."""
+    for number in numbers:
+        ran = kservec(repo, "build", "prod", "--shard", f"{number}/{count}", "--output", f"parts/{number}")
+        assert ran.status == 0, ran.err
+    return [word for number in numbers for word in ("--join", f"parts/{number}")]
+
+
+def test_joined_parts_are_the_tree_to_the_last_byte(repo: Path) -> None:
+    """Also the index, the kustomizations, and what Argo CD and Flux read. Building parts anew changes nothing."""
+    whole = tree(repo / "rendered")
+    parts = built(repo, 1, 2, 3)
+    built(repo, 2)
+    shutil.rmtree(repo / "rendered")
+    ran = kservec(repo, "build", "prod", *parts)
+    assert ran.status == 0, ran.err
+    assert tree(repo / "rendered") == whole
+    assert kservec(repo, "check").status == 0
+
+
+def test_each_part_checks_its_own(repo: Path) -> None:
+    """An untouched tree is right by every part; a changed service is noticed by the part that holds it alone."""
+    assert [kservec(repo, "check", "--shard", f"{i}/3").status for i in (1, 2, 3)] == [0, 0, 0]
+    spec = repo / "services/model-004.yaml"
+    spec.write_text(spec.read_text().replace("/4/v1", "/4/v2"))
+    found = [kservec(repo, "check", "prod", "--shard", f"{i}/3").status for i in (1, 2, 3)]
+    home = namespace_number("vision", 3)
+    assert found == [3 if i == home else 0 for i in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "namespace"),
+    [
+        (lambda tree: (tree / "ads/model-005/deployment-model-005-predictor.yaml").unlink(), "ads"),
+        (lambda tree: (tree / "ads/model-005/deployment-model-005-predictor.yaml").write_text("kind: X\n"), "ads"),
+        (lambda tree: (tree / "fraud/extra.yaml").write_text("kind: X\n"), None),
+        (lambda tree: (tree / "kustomization.yaml").write_text("resources: []\n"), None),
+        (lambda tree: (tree / INDEX).unlink(), None),
+    ],
+    ids=["missing", "edited", "foreign", "top", "index"],
+)
+def test_no_flaw_of_a_tree_escapes_all_parts(plain: Path, spoil, namespace: str | None) -> None:
+    """Whatever is wrong with a tree, one of the parts says so: that of the namespace at least."""
+    spoil(plain / "rendered/prod")
+    found = {i: kservec(plain, "check", "--shard", f"{i}/3").status for i in (1, 2, 3)}
+    assert found[namespace_number(namespace, 3)] == 3 if namespace else 3 in found.values()
+    assert set(found.values()) <= {0, 3}
+
+
+def test_a_service_that_is_gone_is_noticed_by_its_part(plain: Path) -> None:
+    """What is left of it in the tree belongs to the namespace."""
+    (plain / "services/model-004.yaml").unlink()
+    home = namespace_number("vision", 3)
+    found = [kservec(plain, "check", "--shard", f"{i}/3").status for i in (1, 2, 3)]
+    assert found == [3 if i == home else 0 for i in (1, 2, 3)]
+
+
+def test_lint_by_parts(plain: Path) -> None:
+    """Each part is linted on its own, and a broken service fails the part that holds it."""
+    spec = plain / "services/model-004.yaml"
+    spec.write_text(spec.read_text().replace("s3://", "nope://"))
+    home = namespace_number("vision", 3)
+    found = [kservec(plain, "lint", "--shard", f"{i}/3").status for i in (1, 2, 3)]
+    assert found == [1 if i == home else 0 for i in (1, 2, 3)]
+
+
+def test_files_without_a_project(tmp_path: Path) -> None:
+    """Parts of files are built, joined and checked alike."""
+    for source in (*working_environment(20), *target().platform):
+        (tmp_path / source.name).parent.mkdir(exist_ok=True)
+        (tmp_path / source.name).write_bytes(source.content)
+    files = ("services", "--platform", "platform")
+    assert kservec(tmp_path, "build", *files, "--output", "whole").status == 0
+    for i in (1, 2):
+        assert kservec(tmp_path, "build", *files, "--shard", f"{i}/2", "--output", f"part{i}").status == 0
+        assert kservec(tmp_path, "check", *files, "--shard", f"{i}/2", "--output", "whole").status == 0
+    assert kservec(tmp_path, "build", "--join", "part1", "--join", "part2", "--output", "joined").status == 0
+    assert tree(tmp_path / "joined") == tree(tmp_path / "whole")
+
+
+def test_parts_that_do_not_fit_are_not_joined(plain: Path) -> None:
+    """A part is missing, of other inputs, was changed, or is none: each is said, and nothing is written."""
+    before = tree(plain / "rendered")
+    parts = built(plain, 1, 2, 3)
+    missing = kservec(plain, "build", "prod", *parts[:4])
+    assert (missing.status, "missing: 3/3" in missing.err) == (2, True)
+    twice = kservec(plain, "build", "prod", *parts, *parts[:2])
+    assert twice.status == 2
+    edited = plain / "parts/3"
+    path = next(p for p in sorted(edited.rglob("deployment-*.yaml")))
+    path.write_text(path.read_text() + "# by hand\n")
+    changed = kservec(plain, "build", "prod", *parts)
+    assert (changed.status, "is not what kservec wrote" in changed.err) == (2, True)
+    none = kservec(plain, "build", "prod", "--join", "services")
+    assert (none.status, "--join takes what kservec build --shard wrote" in none.err) == (2, True)
+    tree_itself = kservec(plain, "build", "prod", "--join", "rendered/prod")
+    assert (tree_itself.status, "is no part that kservec build --shard wrote" in tree_itself.err) == (2, True)
+    assert tree(plain / "rendered") == before
+
+
+def test_parts_of_different_inputs_are_not_joined(plain: Path) -> None:
+    """Half of one commit and half of another is a tree that nobody meant."""
+    parts = built(plain, 1, 2)
+    spec = plain / "services/model-004.yaml"
+    spec.write_text(spec.read_text().replace("/4/v1", "/4/v2"))
+    ran = kservec(plain, "build", "prod", *parts, *built(plain, 3))
+    assert (ran.status, "not made of the same inputs" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--shard", "4/3", "--output", "p"), "is no part"),
+        (("--shard", "0/3", "--output", "p"), "is no part"),
+        (("--shard", "two", "--output", "p"), "is no part"),
+        (("--shard", "1/3"), "--shard goes with --output"),
+        (("--shard", "1/3", "--stdout"), "exclude each other"),
+        (("--shard", "1/3", "--oci", "o"), "exclude each other"),
+        (("--shard", "1/3", "--output", "p", "--join", "services"), "exclude each other"),
+        (("--shard", "1/3", "--output", "rendered"), "rendered"),
+    ],
+)
+def test_parts_that_cannot_be(plain: Path, arguments: tuple[str, ...], said: str) -> None:
+    """Each is refused as wrong usage, with what is wrong."""
+    ran = kservec(plain, "build", "prod", *arguments)
+    assert ran.status == 2
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"), [("patches: patches", "patches"), ("", "single file")], ids=["patches", "single"]
+)
+def test_environments_that_have_no_parts(tmp_path: Path, setting: str, said: str) -> None:
+    """A patch may look at all objects, and a single file lies in one place."""
+    (tmp_path / "services").mkdir()
+    (tmp_path / "patches").mkdir()
+    (tmp_path / "patches/kustomization.yaml").write_text("patches: []\n")
+    text = PROJECT.replace("platform: [platform]\n", "").replace("prod: {}", f"prod: {{{setting}}}")
+    (tmp_path / "kservec.yaml").write_text(text + ("" if setting else "layout: single\n"))
+    ran = kservec(tmp_path, "check", "--shard", "1/2")
+    assert ran.status == 2
+    assert said in ran.err
+
+
+def made(namespace: str, text: str = "apiVersion: v1\nkind: Node\nmetadata:\n  name: n\n") -> Rendered:
+    """An object of the cluster that a service in a namespace leads to."""
+    return Rendered(ObjectRef("v1", "Node", "", "n"), text, ObjectRef("", "InferenceService", namespace, "s"))
+
+
+def part(number: int, *objects: Rendered) -> Part:
+    """A part as it is read back."""
+    files = marked_part(planned_tree(objects), mark_text("prod", Share(number, 2), "same"))
+    return Part(f"part{number}", files, read_index(files[INDEX].decode()))
+
+
+def test_two_parts_that_lead_to_one_object_are_not_joined() -> None:
+    """No part alone can see it; shared objects that are alike are one."""
+    with pytest.raises(UnfitPartError, match=r"a/InferenceService/s in part1 and b/InferenceService/s in part2 both"):
+        joined([part(1, made("a")), part(2, made("b"))], "prod")
+    shared = made("a")._replace(shared=True)
+    assert [o.ref for o in joined([part(1, shared), part(2, shared)], "prod")] == [shared.ref]
+    other = shared._replace(text=shared.text + "spec: {}\n")
+    with pytest.raises(UnfitPartError):
+        joined([part(1, shared), part(2, other)], "prod")
+
+
+def test_parts_of_another_environment_are_not_joined() -> None:
+    """Staging's tree must not become production's."""
+    with pytest.raises(UnfitPartError, match="part1 is a part of prod, not staging"):
+        joined([part(1), part(2)], "staging")
+    files = {**part(1).files, MARK: json.dumps(["odd"]).encode()}
+    with pytest.raises(UnfitPartError):
+        joined([Part("part1", files, part(1).entries), part(2)], "prod")
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if compiled(case).ok], ids=str)
+def test_an_object_is_found_again_in_its_file(case: Case) -> None:
+    """Its identity, place and possessor follow from the path, the text and the index, for every golden object."""
+    for known in compiled(case).objects:
+        found = rendered_from(known.path, known.text, known.possessor)
+        assert found is not None
+        assert (found.ref, found.path, found.possessor) == (known.ref, known.path, known.possessor)
+
+
+def test_what_is_no_object_is_not_found() -> None:
+    """A file that somebody wrote by hand belongs to no part's objects."""
+    for text in ("", "kind: X\n", "apiVersion: v1\nkind: Node\nmetadata:\n  name: other\n"):
+        assert rendered_from("_cluster/node-n.yaml", text, "_cluster") is None

@@ -1,0 +1,110 @@
+"""A build that takes too long, or too much memory, is stopped: with an error, and with nothing written."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.running import SERVICE, kservec
+
+from kservec.core.text.source import Limits
+from kservec.io import bounds
+from kservec.io.bounds import ExceededError, bounded, memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MANY = 6000
+"""So many services take several seconds, and more than a hundred mebibytes."""
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="NOT TESTED: this system has no timers")
+
+
+@pytest.fixture(name="many", scope="module")
+def many_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with many services."""
+    folder = tmp_path_factory.mktemp("many")
+    (folder / "services").mkdir()
+    services = [SERVICE.replace("name: fraud", f"name: fraud-{i}") for i in range(MANY)]
+    (folder / "services" / "all.yaml").write_text("---\n".join(services))
+    (folder / "kservec.yaml").write_text(
+        "apiVersion: kservec.dev/v1alpha1\nkind: Project\nsources: [services]\nenvironments: {prod: {}}\n"
+    )
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("option", "code"),
+    [(("--max-seconds", "1"), "build/over-time"), (("--max-memory", "60"), "build/over-memory")],
+)
+@pytest.mark.parametrize("what", [("services", "--output", "out"), ()], ids=["files", "environments"])
+def test_a_build_is_stopped(many: Path, what: tuple[str, ...], option: tuple[str, ...], code: str) -> None:
+    """The error has a code, says what to do, and nothing was written."""
+    ran = kservec(many, "build", *what, *option, "--format", "json")
+    assert ran.status == 1, ran.err
+    (found,) = json.loads(ran.err)["diagnostics"]
+    assert found["code"] == code
+    assert option[0] in found["help"]
+    assert not ran.out
+    assert {path.name for path in many.iterdir()} == {"services", "kservec.yaml"}
+
+
+def test_no_limit(tmp_path: Path) -> None:
+    """0 is no limit."""
+    (tmp_path / "fraud.yaml").write_text(SERVICE)
+    ran = kservec(tmp_path, "build", "fraud.yaml", "--max-seconds", "0", "--max-memory", "0")
+    assert ran.status == 0, ran.err
+
+
+def test_the_work_is_stopped_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that ends by itself is left alone; work that does not is stopped soon after its time."""
+    monkeypatch.setattr(bounds, "FIRST", 0.05)
+    with bounded(Limits(max_seconds=60)):
+        assert sum(range(1000)) == 499_500
+    begun = time.monotonic()
+    with pytest.raises(ExceededError, match="after 1 seconds"), bounded(Limits(max_seconds=1)):
+        sum(forever())
+    assert 1 <= time.monotonic() - begun < 10
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def forever() -> Iterator[int]:
+    """Work without an end."""
+    while True:
+        yield 1
+
+
+def test_memory_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds more than it should is stopped."""
+    monkeypatch.setattr(bounds, "FIRST", 0.05)
+    held: list[bytes] = []
+    with pytest.raises(ExceededError, match="MiB of memory"), bounded(Limits(max_memory=memory() + (64 << 20))):
+        held.extend(b"x" * ((1 << 20) + i) for i in forever())
+    assert 32 < len(held) < 4096
+
+
+def test_where_there_is_no_timer_nothing_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other threads, and whoever has a timer already, are left alone."""
+    monkeypatch.setattr(bounds, "FIRST", 0.001)
+    seen: list[object] = []
+
+    def work() -> None:
+        with bounded(Limits(max_memory=1)):
+            time.sleep(0.2)
+            seen.append(signal.getsignal(signal.SIGALRM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    try:
+        work()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert seen == [signal.SIG_DFL, signal.SIG_IGN]
