@@ -118,7 +118,7 @@ def summary(preview: Preview) -> str:
     parts = [
         f"{plural(len(services), 'service')} {'changes' if len(services) == 1 else 'change'}",
         restarts_text(preview) if preview.interrupted else "no pod restarts",
-        f"{plural(len(preview.refused), 'service')} refused" if preview.refused else "",
+        f"{plural(len(preview.refused), 'object')} refused" if preview.refused else "",
     ]
     return "; ".join(part for part in parts if part)
 
