@@ -12,6 +12,7 @@ import yaml
 from kservec import File, Target, compile_files, compile_text
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.core.golang.expressions import finder
+from kservec.core.knative.revisions import last_stable
 from kservec.core.text.confidential import showable
 from kservec.report.text import text_report
 
@@ -162,3 +163,31 @@ def test_a_place_in_a_long_line_is_shown(column: int) -> None:
     assert shown[4].index("^") == start
     assert shown[4].count("^") == len("HERE")
     assert len(shown[3]) < 160
+
+
+@pytest.mark.parametrize(
+    ("spec", "stable"),
+    [
+        ({"traffic": [{"revisionName": "iris-predictor-00aa11bb22"}]}, "iris-predictor-00aa11bb22"),
+        ({"traffic": [{"revisionName": 5}], "template": {"metadata": {"name": "iris-predictor-00aa11bb22"}}}, ""),
+        ({"traffic": 5, "template": {"metadata": {"name": "iris-predictor-00aa11bb22"}}}, "iris-predictor-00aa11bb22"),
+        ({"traffic": ["x", None], "template": [5]}, ""),
+        ("x", ""),
+        (None, ""),
+    ],
+)
+def test_an_old_tree_that_was_spoilt(spec: Any, stable: str) -> None:
+    """A stable revision is only what is a name; else it is looked for elsewhere, or refused."""
+    assert last_stable({"spec": spec}) == stable
+    old = {
+        "apiVersion": "serving.knative.dev/v1",
+        "kind": "Service",
+        "metadata": {"name": "iris-predictor", "namespace": "ml"},
+        "spec": spec,
+    }
+    service = STOPPED.replace("Standard", "Knative").partition("    resourceClaims")[0]
+    service += "    canaryTrafficPercent: 10\n    model: {modelFormat: {name: sklearn}, storageUri: s3://models/iris}\n"
+    target = Target(previous=[File("old.yaml", yaml.safe_dump(old).encode())], names_revisions=True)
+    compiled = compile_text(service, target=target)
+    assert compiled.ok is bool(stable)
+    assert compiled.ok or "knative/numbered-revision" in {d.code.slug for d in compiled.diagnostics}
