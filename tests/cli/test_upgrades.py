@@ -140,8 +140,8 @@ def test_apis_that_a_later_kubernetes_does_not_serve(repo: Path) -> None:
     own = PROJECT.partition("    upgrade")[0].replace("prod:", "prod: {}")
     (repo / "kservec.yaml").write_text(f"{own}include: [plain.yaml]\nplatform: [now.yaml]\n")
     ran = kservec(repo, "diff", "--platform", "next.yaml")
-    assert "plain.yaml:1: error[policy/api-not-served]: PodDisruptionBudget of policy/v1beta1" in ran.out
-    assert ran.out.endswith("no pod restarts; 1 object refused\n")
+    assert "    plain.yaml:1: error[policy/api-not-served]: PodDisruptionBudget search/a: " in ran.out
+    assert ran.out.endswith("against what is on disk: no service changes; no pod restarts; 1 object refused\n")
 
 
 @pytest.mark.parametrize(
