@@ -164,6 +164,15 @@ def test_wrong_usage(repo: Path, arguments: tuple[str, ...], message: str) -> No
     assert tree(repo) == before
 
 
+def test_an_upgrade_that_brings_nothing(repo: Path) -> None:
+    """Services that would get nothing new are an error at the place of the upgrade."""
+    text = PROJECT.replace('upgrade: {kserve: "0.21"}', "upgrade: {only: [search]}")
+    (repo / "kservec.yaml").write_text(text)
+    ran = kservec(repo, "check")
+    assert ran.status == 1
+    assert "an upgrade brings another version (kserve) or files (platform)" in ran.err
+
+
 def test_without_an_upgrade(repo: Path) -> None:
     """Where nothing comes next there is nothing to widen, nor to foresee."""
     (repo / "kservec.yaml").write_text(PROJECT.partition("    upgrade")[0].replace("prod:", "prod: {}"))
