@@ -140,8 +140,8 @@ def test_apis_that_a_later_kubernetes_does_not_serve(repo: Path) -> None:
     own = PROJECT.partition("    upgrade")[0].replace("prod:", "prod: {}")
     (repo / "kservec.yaml").write_text(f"{own}include: [plain.yaml]\nplatform: [now.yaml]\n")
     ran = kservec(repo, "diff", "--platform", "next.yaml")
-    assert "plain.yaml:1: error[policy/api-not-served]: PodDisruptionBudget of policy/v1beta1" in ran.out
-    assert ran.out.endswith("no pod restarts; 1 object refused\n")
+    assert "    plain.yaml:1: error[policy/api-not-served]: PodDisruptionBudget search/a: " in ran.out
+    assert ran.out.endswith("against what is on disk: no service changes; no pod restarts; 1 object refused\n")
 
 
 @pytest.mark.parametrize(
@@ -162,6 +162,15 @@ def test_wrong_usage(repo: Path, arguments: tuple[str, ...], message: str) -> No
     assert ran.status == 2
     assert message in ran.err
     assert tree(repo) == before
+
+
+def test_an_upgrade_that_brings_nothing(repo: Path) -> None:
+    """Services that would get nothing new are an error at the place of the upgrade."""
+    text = PROJECT.replace('upgrade: {kserve: "0.21"}', "upgrade: {only: [search]}")
+    (repo / "kservec.yaml").write_text(text)
+    ran = kservec(repo, "check")
+    assert ran.status == 1
+    assert "an upgrade brings another version (kserve) or files (platform)" in ran.err
 
 
 def test_without_an_upgrade(repo: Path) -> None:

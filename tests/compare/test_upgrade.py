@@ -9,13 +9,19 @@ from typing import Any
 import pytest
 import yaml
 
+from kservec.api import File, Target, Upgrade, inputs_of, plugs
 from kservec.compare.forecast import INTERRUPTING
 from kservec.compare.upgrade import Preview
+from kservec.compilation import first_stage, split
+from kservec.compilation import front_of as staged_front
 from kservec.environments import Rendering, render
+from kservec.io.crew import several
+from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files
 from kservec.io.workspace import Workspace, open_workspace
 from kservec.previewing import Wanted, preview
-from kservec.spec.selection import selection_of
+from kservec.recall import keys_of
+from kservec.spec.selection import Selection, selection_of
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -159,3 +165,29 @@ def test_a_broken_platform_is_told(tmp_path: Path) -> None:
     found = preview(workspace, render(workspace, "prod"), Wanted(platform=files), None)
     assert isinstance(found, Rendering)
     assert [d.span.file for d in found.diagnostics if d.is_error and d.span] == [str(tmp_path / "next.yaml")]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_several_processes_make_the_same(tmp_path: Path, method: str) -> None:
+    """However workers are started, the tree of a stage is that of one process."""
+    changed_catalog(tmp_path)
+    workspace = project(tmp_path, 70, "upgrade: {platform: [next], only: [team-0, team-1]}\n")
+    shared = render(workspace, "prod", crew=several(2, method, least=1))
+    assert shared.tree == render(workspace, "prod").tree
+
+
+def test_what_is_recalled_is_of_one_version() -> None:
+    """The keys of a run hang on the version of KServe, and an upgrade under way has none."""
+    files, upgrade = services(2), Upgrade(only=(Selection("team-0", namespace="team-0"),))
+    bases = [base_of(files, Target(profile=profile)) for profile in ("0.20", "0.21")]
+    assert None not in bases
+    assert bases[0] != bases[1]
+    assert base_of(files, Target(upgrade=upgrade)) is None
+
+
+def base_of(files: list[File], cluster: Target) -> str | None:
+    """The key of what the services of a run share; None where nothing can be recalled."""
+    inputs, _ = inputs_of(files, cluster)
+    front, _ = staged_front(inputs, packaged_schemas(), plugs())
+    keys = [keys_of(shop, "stamp") for shop in split(front, first_stage(front, inputs))]
+    return next((key.base for key in keys if key is not None), None)

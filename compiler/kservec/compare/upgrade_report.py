@@ -115,8 +115,9 @@ def summary(preview: Preview) -> str:
     if not preview.differs:
         return "nothing changes"
     services = {owner for cause in preview.causes for owner in cause.services}
+    verb = "changes" if len(services) < 2 else "change"
     parts = [
-        f"{plural(len(services), 'service')} {'changes' if len(services) == 1 else 'change'}",
+        f"{plural(len(services), 'service') if services else 'no service'} {verb}",
         restarts_text(preview) if preview.interrupted else "no pod restarts",
         f"{plural(len(preview.refused), 'object')} refused" if preview.refused else "",
     ]

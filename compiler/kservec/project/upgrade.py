@@ -62,7 +62,7 @@ def upgrade_of(project: Project, name: str, own: Environment, kserve: str) -> Up
         kserve: the version of KServe that it is compiled for else.
     """
     given = own.upgrade or project.upgrade
-    if given is None:
+    if given is None or not (given.kserve or given.platform):
         return None
     return UpgradeSettings(
         kserve=given.kserve or kserve,

@@ -311,6 +311,13 @@ class Upgrade(Part):
 
     is_quoted = field_validator("kserve", mode="before")(quoted)
 
+    @model_validator(mode="after")
+    def brings_something(self) -> Upgrade:
+        """Refuse to give services an upgrade that brings nothing."""
+        if self.only and not (self.kserve or self.platform):
+            raise ValueError("an upgrade brings another version (kserve) or files (platform)")
+        return self
+
 
 class Options(Part):
     """What a project says for all its environments, and each environment for itself."""
