@@ -60,8 +60,9 @@ CALLS = ("httpGet", "tcpSocket")
 
 def port_findings(unit: Unit, component: Component) -> Iterator[Diagnostic]:
     """What is wrong with the ports of a component's pod."""
-    yield from taken_ports(unit, component.pod)
-    yield from assumed_port(unit, component.pod)
+    if len(component.pod.value["containers"]) > 1:
+        yield from taken_ports(unit, component.pod)
+        yield from assumed_port(unit, component.pod)
     yield from told_elsewhere(unit, component)
     yield from unknown_ports(unit, component.pod)
     if component.worker_pod is not None:
@@ -85,6 +86,8 @@ def unknown_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
 def named_ports(container: Json) -> Iterator[tuple[Path, str]]:
     """The ports that probes and hooks of a container name, and where that stands in it."""
     for caller in CALLERS:
+        if caller[0] not in container:
+            continue
         asked = container
         for field in caller:
             asked = asked.get(field) or {}
@@ -96,8 +99,6 @@ def named_ports(container: Json) -> Iterator[tuple[Path, str]]:
 
 def taken_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
     """Errors about ports that two containers list."""
-    if len(pod.value["containers"]) == 1:
-        return
     holders: dict[tuple[int, str], tuple[str, int]] = {}
     for container in pod.value["containers"]:
         for i, port in enumerate(container.get("ports") or ()):
