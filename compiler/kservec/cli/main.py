@@ -21,6 +21,7 @@ COMMANDS = {
     "diff": "Show what changes against a commit, and which pods restart.",
     "affected": "List the environments and services that changed files concern.",
     "lint": "Report what is wrong, and write nothing.",
+    "watch": "Render an environment again whenever its files change.",
     "explain": "Say where a value comes from, and why a service got its runtime.",
     "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",

@@ -1,0 +1,220 @@
+"""kservec watch: an environment is rendered again whenever its files change, with what is new and what was fixed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from kservec.cli.environments import all_findings, all_sources, environment_names, rendered, selected, today_option
+from kservec.cli.findings import TEXT, Findings
+from kservec.cli.streams import complain
+from kservec.core.diagnostics import has_errors
+from kservec.core.lock import LOCK_FILE
+from kservec.core.records import evolve, fresh, record
+from kservec.io.stamps import changed, stamps
+from kservec.project.paths import inputs_of
+from kservec.project.reading import PROJECT_FILE
+from kservec.report.news import fixed_lines, news_of
+from kservec.report.words import plural, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import FrameType
+
+    from click.shell_completion import CompletionItem
+
+    from kservec.cli.environments import Selection
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.environments import Rendering
+    from kservec.io.stamps import Stamp
+    from kservec.io.workspace import Workspace
+
+EVERY_SECONDS = 0.3
+"""How often files are looked at; a change counts once they have stayed as they are for as long."""
+MOST_NAMED, MOST_OBJECTS = 3, 10
+
+
+@record
+class Look:
+    """An environment as it was at one time.
+
+    `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
+    they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
+    points into. `rendering` is None where the project cannot be used.
+    """
+
+    paths: tuple[str, ...] = ()
+    apart: frozenset[str] = frozenset()
+    seen: Mapping[str, Stamp] = fresh(factory=dict)
+    found: tuple[Diagnostic, ...] = ()
+    sources: Mapping[str, str] = fresh(factory=dict)
+    rendering: Rendering | None = None
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an environment without errors."""
+        return self.rendering is not None and not has_errors(self.found)
+
+    @property
+    def objects(self) -> dict[ObjectRef, str]:
+        """The text of each object."""
+        return {made.ref: made.text for made in self.rendering.objects} if self.rendering is not None else {}
+
+
+def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The environments that a shell may offer."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+    del ctx, parameter
+    return [CompletionItem(name) for name in environment_names() if name.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("environment", metavar="ENV", shell_complete=completions)
+@today_option
+@click.option("--notes/--no-notes", default=False, show_default=True, help="Show notes, too.")
+def watch(*, environment: str, notes: bool) -> int:
+    """Render the environment ENV again whenever one of its files changes, until Ctrl-C. Nothing is written.
+
+    Shown are the findings that are new, a line about each that is fixed, and which objects have changed. The files are
+    all that the environment is made of: sources, platform, overlay, patches, plain manifests, kservec.yaml and the lock.
+
+    \b
+      kservec watch dev
+    """  # noqa: D301
+    signal.signal(signal.SIGTERM, interrupt)
+    findings = Findings(layout=TEXT, notes=notes)
+    with contextlib.suppress(KeyboardInterrupt):
+        look = good = first(environment)
+        show(findings, look, Look(), Look())
+        while True:
+            paths = waited(look)
+            complain(f"\n{printable(named(paths))} changed\n")
+            before, look = look, again(environment, look)
+            show(findings, look, before, good)
+            good = look if look.ok else good
+    complain("stopped\n")
+    return 0
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """End as after Ctrl-C."""
+    del number, frame
+    raise KeyboardInterrupt
+
+
+def first(environment: str) -> Look:
+    """The first look, at an environment that has to be there.
+
+    Raises:
+        click.UsageError: there is no such environment, or a path of the project cannot be read.
+    """
+    selection = selected((environment,))
+    if selection is None:
+        message = f"there is no environment {environment}: no {PROJECT_FILE} here or above names it"
+        raise click.UsageError(message, click.get_current_context())
+    return looked(selection, Look())
+
+
+def again(environment: str, before: Look) -> Look:
+    """Another look. What makes a first look impossible is shown, and may be gone at the next one."""
+    seen = stamps(before.paths, before.apart)
+    try:
+        selection = selected((environment,))
+        if selection is not None:
+            return looked(selection, before)
+        problem = f"there is no environment {environment} any more"
+    except click.UsageError as error:
+        problem = error.format_message()
+    complain(f"error: {printable(problem)}\n")
+    return evolve(before, seen=seen, rendering=None)
+
+
+def looked(selection: Selection, before: Look) -> Look:
+    """An environment as its files are now.
+
+    Raises:
+        click.UsageError: a path of the project cannot be read.
+    """
+    start = time.monotonic()
+    workspace = selection.workspace
+    paths = before.paths if workspace is None else tuple(read_by(workspace, selection.names[0]))
+    apart = before.apart if workspace is None else outputs(workspace)
+    seen = stamps(paths or selection.sources, apart)
+    renderings = [] if workspace is None else rendered(selection)
+    named = tuple(file.name for rendering in renderings for file in rendering.sources)
+    return Look(
+        paths=(*(paths or selection.sources), *named),
+        apart=apart,
+        seen={**stamps(named, apart), **seen},
+        found=all_findings(selection, renderings),
+        sources=all_sources(selection, renderings),
+        rendering=next(iter(renderings), None),
+        seconds=time.monotonic() - start,
+    )
+
+
+def read_by(workspace: Workspace, environment: str) -> Iterator[str]:
+    """The files and folders that an environment is made of, as far as its project names them."""
+    yield workspace.file.name
+    yield str(workspace.at(LOCK_FILE))
+    yield from workspace.below(inputs_of(workspace.environments[environment]))
+
+
+def outputs(workspace: Workspace) -> frozenset[str]:
+    """The folders of the rendered trees, which no build reads."""
+    return frozenset(os.path.realpath(workspace.at(settings.output)) for settings in workspace.environments.values())
+
+
+def waited(look: Look) -> tuple[str, ...]:
+    """Wait until files of an environment have changed and stay as they are; which ones."""
+    now = before = look.seen
+    while now == look.seen or now != before:
+        time.sleep(EVERY_SECONDS)
+        before, now = now, stamps(look.paths, look.apart)
+    return changed(look.seen, now)
+
+
+def named(paths: Sequence[str]) -> str:
+    """The first of some paths, and how many more there are."""
+    shown = [os.path.relpath(path) for path in paths[:MOST_NAMED]]
+    rest = len(paths) - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def show(findings: Findings, look: Look, before: Look, good: Look) -> None:
+    """Show what is new and what was fixed since the look before, and which objects changed since the last good one."""
+    news = news_of(before.found, look.found)
+    complain(fixed_lines(news.fixed))
+    still = f"{plural(len(news.known), 'finding')} as before" if news.known else ""
+    findings.show(news.new, look.sources, outcome="; ".join(filter(None, (still, outcome(look, good)))))
+
+
+def outcome(look: Look, good: Look) -> str:
+    """What came of a look."""
+    if look.rendering is None:
+        return "nothing could be rendered"
+    if not look.ok:
+        return f"nothing to write; {look.seconds:.1f} s"
+    objects, old = look.objects, good.objects
+    whole = f"no errors: {plural(len(objects), 'object')}"
+    if not old:
+        return f"{whole}; {look.seconds:.1f} s; {plural(len(look.seen), 'file')} watched, Ctrl-C ends it"
+    return f"{whole}, {told_changes(old, objects)}; {look.seconds:.1f} s"
+
+
+def told_changes(old: Mapping[ObjectRef, str], new: Mapping[ObjectRef, str]) -> str:
+    """Which objects are new, changed or gone."""
+    touched = sorted(ref for ref in old.keys() | new.keys() if old.get(ref) != new.get(ref))
+    if not touched:
+        return "none changed"
+    verbs = {(True, False): "new", (True, True): "changed", (False, True): "gone"}
+    lines = (f"\n  {verbs[ref in new, ref in old]}: {ref}" for ref in touched[:MOST_OBJECTS])
+    rest = len(touched) - MOST_OBJECTS
+    return f"{plural(len(touched), 'changed one')}" + "".join(lines) + (f"\n  and {rest:,} more" if rest > 0 else "")
