@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from kservec.core.registry import Plugs
     from kservec.core.text.source import Document
     from kservec.frontend import Front
+    from kservec.memory import Earlier
     from kservec.policy.judging import Judged
     from kservec.policy.quotas import Bounds
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 """One path, or several."""
+Parsed: TypeAlias = "tuple[Sequence[Document], Sequence[Diagnostic]]"
+"""The documents of a file, and what is wrong with its text."""
 Pointing: TypeAlias = "Diagnostic | Judged | Bounds"
 """What points into files."""
 
@@ -137,22 +140,27 @@ def compile_files(
     *,
     target: Target | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    earlier: Earlier | None = None,
 ) -> Compilation:
     """Compile files that were read already. `each` is told how many of how many services are done.
 
-    The order of `files` does not matter; that of the target's does, since later ones override.
+    The order of `files` does not matter; that of the target's does, since later ones override. With `earlier`, which an
+    earlier result may hold, what is the same as then is not made again, and the result holds what the next run needs.
     """
-    inputs, files_read = inputs_of(files, target or Target())
+    inputs, files_read = inputs_of(files, target or Target(), earlier)
     result = compile_documents(inputs, packaged_schemas(), plugs(), each)
+    if result.earlier is not None and inputs.earlier is not None:
+        result = evolve(result, earlier=evolve(result.earlier, read=inputs.earlier.read))
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
 
 
-def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]]:
+def inputs_of(files: Iterable[File], target: Target, earlier: Earlier | None = None) -> tuple[Inputs, list[File]]:
     """What a run starts from, and all files that it comes from. Presets are read only where a run has use for them."""
     own = sorted(files, key=itemgetter(0, 1))
-    specs, found = parsed(own, target.limits)
+    memo = None if earlier is None else dict(earlier.read)
+    specs, found = parsed(own, target.limits, memo)
     groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
-    (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
+    (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits, memo) for group in groups)
     inputs = Inputs(
         specs=specs,
         platform=platform,
@@ -161,7 +169,12 @@ def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]
         findings=(*found, *odd, *stale),
         unread=tuple(unread_texts((*found, *odd), own, target.platform)),
     )
-    return inputs, [file for group in (own, *groups) for file in group]
+    every = [file for group in (own, *groups) for file in group]
+    if earlier is not None and memo is not None:
+        still = {(file.name, file.content) for file in every}
+        read = {key: made for key, made in memo.items() if key in still}
+        inputs = evolve(inputs, earlier=evolve(earlier, read=read))
+    return inputs, every
 
 
 def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
@@ -209,8 +222,10 @@ def text_of(file: File) -> str:
     return file.content.decode("utf-8-sig", "replace").replace("\0", "")
 
 
-def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of files, and what is wrong with their text."""
+def parsed(
+    files: Iterable[File], limits: Limits, memo: dict[tuple[str, bytes], Parsed] | None = None
+) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents of files, and what is wrong with their text. Files in `memo` are not read again, others get in."""
     documents: list[Document] = []
     found: list[Diagnostic] = []
     for file in files:
@@ -220,7 +235,11 @@ def parsed(files: Iterable[File], limits: Limits) -> tuple[list[Document], list[
         if file.documents is not None:
             documents.extend(file.documents)
             continue
-        read, diagnostics = parse(file.content, file.name, limits)
+        key = (file.name, file.content)
+        made = memo.get(key) if memo is not None else None
+        read, diagnostics = made or parse(file.content, file.name, limits)
+        if memo is not None:
+            memo[key] = read, diagnostics
         documents.extend(read)
         found.extend(diagnostics)
     return documents, found

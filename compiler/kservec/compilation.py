@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kservec.core.text.source import Document
     from kservec.core.unit import Source, Step, Unit
     from kservec.frontend import Front
+    from kservec.memory import Earlier, Memory
     from kservec.policy.units import Judge
 
 NAME = ("metadata", "name")
@@ -37,7 +38,8 @@ TOGETHER = 32
 class Inputs:
     """The documents of a run by what they are for, and what was found when they were read.
 
-    `unread` are the texts of documents that could not be read.
+    `unread` are the texts of documents that could not be read. `earlier` is what an earlier run made, for one that is
+    run again and again; what is still true of that is not made anew.
     """
 
     specs: Sequence[Document]
@@ -46,6 +48,16 @@ class Inputs:
     options: Options = fresh(factory=Options)
     findings: Sequence[Diagnostic] = ()
     unread: Sequence[str] = ()
+    earlier: Earlier | None = None
+
+
+class Made(NamedTuple):
+    """What one unit led to: its last step, its objects and URL, and what was found when they were written."""
+
+    step: Step
+    objects: tuple[Rendered, ...] = ()
+    url: str = ""
+    findings: Sequence[Diagnostic] = ()
 
 
 @record
@@ -53,13 +65,14 @@ class Result:
     """What a run made: objects in their total order, findings in the order of the input, where services are reached.
 
     With an error among the findings there are no objects and no URLs. `judge` is what a project's objects were held
-    against.
+    against. `earlier` is for the next run, if this one was asked to keep it.
     """
 
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
     judge: Judge | None = None
+    earlier: Earlier | None = None
 
     @property
     def ok(self) -> bool:
@@ -77,7 +90,7 @@ def compile_documents(
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
-    output = Output(judge_of(front))
+    output = Output(judge_of(front), memory_of(inputs))
     # Units are written out and dropped before the next are compiled: what is kept of a service is its text.
     env, waiting, total, context = front.env, deque(in_stages(front.units)), len(front.units), front.context
     index = index_of(front)
@@ -85,20 +98,21 @@ def compile_documents(
     del front
     while waiting:
         units = next_units(waiting)
-        for step in run(units, index.known_in(env) if index and units[0].ref.kind in REFERRING else env):
-            found += step.diagnostics
-            is_broken = has_errors(step.diagnostics)
+        for made in output.made(units, index.known_in(env) if index and units[0].ref.kind in REFERRING else env):
+            found += made.step.diagnostics
+            is_broken = has_errors(made.step.diagnostics)
             if index is not None:
-                index.add(step.unit, env, is_broken=is_broken)
+                index.add(made.step.unit, env, is_broken=is_broken)
             if not is_broken:
-                found += output.add(step.unit, env)
+                found += output.add(made)
         each(total - len(waiting), total)
     said = (*output.declared(context, schemas), *misled(context, output, schemas))
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
+    earlier = None if output.memory is None else output.memory.kept
     if has_errors(ordered):
-        return Result(diagnostics=ordered)
+        return Result(diagnostics=ordered, earlier=earlier)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
-    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=output.judge)
+    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=output.judge, earlier=earlier)
 
 
 def step_of(front: Front, ref: ObjectRef) -> Step | None:
@@ -169,6 +183,16 @@ def presentable(finding: Diagnostic) -> Diagnostic:
     return finding if shown == texts else evolve(finding, message=shown[0], help=shown[1], label=shown[2])
 
 
+def memory_of(inputs: Inputs) -> Memory | None:
+    """What remembers what services led to; None for a run that is not repeated."""
+    if inputs.earlier is None:
+        return None
+    from kservec.memory import Memory  # noqa: PLC0415 - most runs are not repeated
+
+    others = (*inputs.specs, *inputs.platform, *inputs.builtin, *inputs.options.previous)
+    return Memory(inputs.earlier, others, inputs.options)
+
+
 def judge_of(front: Front) -> Judge | None:
     """What holds the objects of a project against its policy; None without a policy."""
     additions = front.env.additions
@@ -180,28 +204,52 @@ def judge_of(front: Front) -> Judge | None:
 
 
 class Output:
-    """The objects of a run as they gather. `judge` looks at each of them as it is written."""
+    """The objects of a run as they gather. `judge` looks at each of them as it is written, `memory` keeps them."""
 
-    def __init__(self, judge: Judge | None = None) -> None:
+    def __init__(self, judge: Judge | None = None, memory: Memory | None = None) -> None:
         self.judge = judge
+        self.memory = memory
         self.objects: dict[ObjectRef, Rendered] = {}
         self.urls: dict[ObjectRef, str] = {}
         self.sources: dict[ObjectRef, Source] = {}
 
-    def add(self, unit: Unit, env: Env) -> Iterator[Diagnostic]:
-        """Write a unit's manifests out and keep them; say so of those that are there already, unless they are alike."""
-        self.sources[unit.ref] = unit.source
-        if url := url_of(unit, env):
-            self.urls[unit.ref] = url
+    def made(self, units: Sequence[Unit], env: Env) -> Iterator[Made]:
+        """What units of one kind lead to; what is remembered of them is not made anew."""
+        if self.memory is None:
+            yield from (self.written(step, env) for step in run(units, env))
+            return
+        recalled = {unit.ref: made for unit in units if (made := self.memory.recalled(unit)) is not None}
+        steps = {step.unit.ref: step for step in run([u for u in units if u.ref not in recalled], env)}
+        for unit in units:
+            made = recalled[unit.ref] if unit.ref in recalled else self.written(steps[unit.ref], env)
+            self.memory.keep(made)
+            yield made
+
+    def written(self, step: Step, env: Env) -> Made:
+        """A unit's manifests as text, with what is found in them; of one with errors there are none."""
+        if has_errors(step.diagnostics):
+            return Made(step)
+        unit = step.unit
         bench = self.judge.bench(unit) if self.judge is not None else None
-        yield from bench.findings if bench is not None else ()
-        for made in unit.bundle.manifests:
-            rendered = Rendered(made.ref, dump(made.body.value), unit.ref, made.shared)
+        objects = []
+        for manifest in unit.bundle.manifests:
+            rendered = Rendered(manifest.ref, dump(manifest.body.value), unit.ref, manifest.shared)
             if bench is not None:
-                rendered = rendered._replace(judged=bench.judged(made, rendered.text))
-            known = self.objects.setdefault(made.ref, rendered)
-            if known is not rendered and not (made.shared and known.text == rendered.text):
-                yield self.conflict(made, unit.ref, known.owner)
+                rendered = rendered._replace(judged=bench.judged(manifest, rendered.text))
+            objects.append(rendered)
+        return Made(step, tuple(objects), url_of(unit, env), bench.findings if bench is not None else ())
+
+    def add(self, made: Made) -> Iterator[Diagnostic]:
+        """Keep the objects of a unit; say so of those that are there already, unless they are alike."""
+        unit = made.step.unit
+        self.sources[unit.ref] = unit.source
+        if made.url:
+            self.urls[unit.ref] = made.url
+        yield from made.findings
+        for manifest, rendered in zip(unit.bundle.manifests, made.objects, strict=True):
+            known = self.objects.setdefault(rendered.ref, rendered)
+            if known is not rendered and not (rendered.shared and known.text == rendered.text):
+                yield self.conflict(manifest, unit.ref, known.owner)
 
     def declared(self, context: Iterable[Document], schemas: Schemas) -> Iterator[Diagnostic]:
         """Warnings about documents of the input that describe what is made here, whichever version they are of."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Path
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
+    from kservec.memory import Earlier
     from kservec.policy.units import Judge
     from kservec.policy.waivers import Excuse
     from kservec.project.settings import Settings
@@ -43,7 +44,8 @@ class Rendering:
     `output` is the folder of its tree. `objects` are what is in it, in their total order; `diagnostics` are the
     findings in the order of the input, whose errors mean that there is nothing to write, and `texts` what they point
     into. `sources` are the files that were compiled, `urls` where the services are reached. `judge` is what the objects
-    are held against, `excuses` what became of the waivers.
+    are held against, `excuses` what became of the waivers. `earlier` is what makes the next rendering fast, if it was
+    asked for.
     """
 
     settings: Settings
@@ -55,6 +57,7 @@ class Rendering:
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
     judge: Judge | None = None
     excuses: tuple[Excuse, ...] = ()
+    earlier: Earlier | None = None
 
     @property
     def ok(self) -> bool:
@@ -138,6 +141,7 @@ def render(
     *,
     limits: Limits | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    earlier: Earlier | None = None,
 ) -> Rendering:
     """Render one environment in memory.
 
@@ -146,6 +150,7 @@ def render(
         name: the environment, one of the project's.
         limits: what a file may hold.
         each: told how many of how many services are done.
+        earlier: what an earlier rendering holds for the next one; with an empty one this one does.
 
     Raises:
         OSError: a path of the project does not exist or cannot be read.
@@ -154,7 +159,7 @@ def render(
     if faults := tuple(path_faults(workspace, name)):
         return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
-    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each)
+    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each, earlier=earlier)
     rendering = Rendering(
         settings=settings,
         output=workspace.at(settings.output),
@@ -164,6 +169,7 @@ def render(
         texts=compilation.sources,
         urls=compilation.urls,
         judge=compilation.result.judge,
+        earlier=compilation.result.earlier,
     )
     for stage in STAGES:
         rendering = stage(rendering, workspace) if rendering.ok else rendering

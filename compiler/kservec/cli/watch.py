@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, environment_names, rendered, selected, today_option
+from kservec.cli.environments import all_findings, all_sources, environment_names, selected, today_option
 from kservec.cli.findings import TEXT, Findings
+from kservec.cli.options import few_collections
+from kservec.cli.progress import Progress
 from kservec.cli.streams import complain
 from kservec.core.diagnostics import has_errors
 from kservec.core.lock import LOCK_FILE
 from kservec.core.records import evolve, fresh, record
+from kservec.environments import render
 from kservec.io.stamps import changed, stamps
+from kservec.memory import Earlier
 from kservec.project.paths import inputs_of
 from kservec.project.reading import PROJECT_FILE
 from kservec.report.news import fixed_lines, news_of
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
     from kservec.io.stamps import Stamp
     from kservec.io.workspace import Workspace
+    from kservec.report.news import News
 
 EVERY_SECONDS = 0.3
 """How often files are looked at; a change counts once they have stayed as they are for as long."""
@@ -45,7 +50,8 @@ class Look:
 
     `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
     they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
-    points into. `rendering` is None where the project cannot be used.
+    points into. `rendering` is None where the project cannot be used. `earlier` is what the next look need not make
+    again, `again` how many InferenceServices this one did.
     """
 
     paths: tuple[str, ...] = ()
@@ -54,6 +60,8 @@ class Look:
     found: tuple[Diagnostic, ...] = ()
     sources: Mapping[str, str] = fresh(factory=dict)
     rendering: Rendering | None = None
+    earlier: Earlier = fresh(factory=Earlier)
+    again: int = 0
     seconds: float = 0.0
 
     @property
@@ -83,7 +91,7 @@ def watch(*, environment: str, notes: bool) -> int:
     """Render the environment ENV again whenever one of its files changes, until Ctrl-C. Nothing is written.
 
     Shown are the findings that are new, a line about each that is fixed, and which objects have changed. The files are
-    all that the environment is made of: sources, platform, overlay, patches, plain manifests, kservec.yaml and the lock.
+    all that the environment is made of: sources, platform, overlay, patches, plain manifests, kservec.yaml, the lock.
 
     \b
       kservec watch dev
@@ -91,13 +99,15 @@ def watch(*, environment: str, notes: bool) -> int:
     signal.signal(signal.SIGTERM, interrupt)
     findings = Findings(layout=TEXT, notes=notes)
     with contextlib.suppress(KeyboardInterrupt):
-        look = good = first(environment)
-        show(findings, look, Look(), Look())
+        look = first(environment)
+        news, good = news_of((), look.found), look
+        show(findings, look, news, Look())
         while True:
             paths = waited(look)
             complain(f"\n{printable(named(paths))} changed\n")
-            before, look = look, again(environment, look)
-            show(findings, look, before, good)
+            look = again(environment, look)
+            news = news_of(news.told, look.found)
+            show(findings, look, news, good)
             good = look if look.ok else good
     complain("stopped\n")
     return 0
@@ -147,8 +157,9 @@ def looked(selection: Selection, before: Look) -> Look:
     paths = before.paths if workspace is None else tuple(read_by(workspace, selection.names[0]))
     apart = before.apart if workspace is None else outputs(workspace)
     seen = stamps(paths or selection.sources, apart)
-    renderings = [] if workspace is None else rendered(selection)
+    renderings = [] if workspace is None else [rendered(workspace, selection.names[0], before.earlier)]
     named = tuple(file.name for rendering in renderings for file in rendering.sources)
+    earlier = next((r.earlier for r in renderings if r.earlier is not None), before.earlier)
     return Look(
         paths=(*(paths or selection.sources), *named),
         apart=apart,
@@ -156,8 +167,23 @@ def looked(selection: Selection, before: Look) -> Look:
         found=all_findings(selection, renderings),
         sources=all_sources(selection, renderings),
         rendering=next(iter(renderings), None),
+        earlier=earlier,
+        again=sum(1 for document, made in earlier.made.items() if before.earlier.made.get(document) is not made),
         seconds=time.monotonic() - start,
     )
+
+
+def rendered(workspace: Workspace, environment: str, earlier: Earlier) -> Rendering:
+    """An environment, of which what is the same as before is not made again.
+
+    Raises:
+        click.UsageError: a path of the project cannot be read.
+    """
+    try:
+        with few_collections():
+            return render(workspace, environment, each=Progress(), earlier=earlier)
+    except OSError as error:
+        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
 
 def read_by(workspace: Workspace, environment: str) -> Iterator[str]:
@@ -188,25 +214,26 @@ def named(paths: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 
 
-def show(findings: Findings, look: Look, before: Look, good: Look) -> None:
+def show(findings: Findings, look: Look, news: News, good: Look) -> None:
     """Show what is new and what was fixed since the look before, and which objects changed since the last good one."""
-    news = news_of(before.found, look.found)
     complain(fixed_lines(news.fixed))
     still = f"{plural(len(news.known), 'finding')} as before" if news.known else ""
-    findings.show(news.new, look.sources, outcome="; ".join(filter(None, (still, outcome(look, good)))))
+    findings.show(news.new, look.sources, outcome="; ".join(filter(None, (still, *outcome(look, good)))))
 
 
-def outcome(look: Look, good: Look) -> str:
+def outcome(look: Look, good: Look) -> Iterator[str]:
     """What came of a look."""
     if look.rendering is None:
-        return "nothing could be rendered"
+        yield "nothing could be rendered"
+        return
+    compiled = f"{plural(look.again, 'InferenceService')} compiled, " if look.again else ""
+    took = f"{compiled}{look.seconds:.1f} s"
     if not look.ok:
-        return f"nothing to write; {look.seconds:.1f} s"
-    objects, old = look.objects, good.objects
-    whole = f"no errors: {plural(len(objects), 'object')}"
-    if not old:
-        return f"{whole}; {look.seconds:.1f} s; {plural(len(look.seen), 'file')} watched, Ctrl-C ends it"
-    return f"{whole}, {told_changes(old, objects)}; {look.seconds:.1f} s"
+        yield from ("nothing to write", took)
+        return
+    yield f"no errors: {plural(len(look.objects), 'object')}"
+    yield took
+    yield told_changes(good.objects, look.objects) if good.objects else f"{plural(len(look.seen), 'file')} watched"
 
 
 def told_changes(old: Mapping[ObjectRef, str], new: Mapping[ObjectRef, str]) -> str:
@@ -217,4 +244,5 @@ def told_changes(old: Mapping[ObjectRef, str], new: Mapping[ObjectRef, str]) -> 
     verbs = {(True, False): "new", (True, True): "changed", (False, True): "gone"}
     lines = (f"\n  {verbs[ref in new, ref in old]}: {ref}" for ref in touched[:MOST_OBJECTS])
     rest = len(touched) - MOST_OBJECTS
-    return f"{plural(len(touched), 'changed one')}" + "".join(lines) + (f"\n  and {rest:,} more" if rest > 0 else "")
+    whole = f"{plural(len(touched), 'object')} not as before"
+    return whole + "".join(lines) + (f"\n  and {rest:,} more" if rest > 0 else "")

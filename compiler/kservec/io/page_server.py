@@ -1,8 +1,8 @@
 """A server of pages that are in memory, for the browser of whoever started it.
 
 It listens on 127.0.0.1 alone, and knows no file: what is not among the pages is not there, whatever a path looks like.
-Other web sites cannot read it by a name of theirs that leads here (DNS rebinding), for the header Host has to be its own,
-nor have a browser ask for a part of it.
+Other web sites cannot read it by a name of theirs that leads here (DNS rebinding), for the header Host has to be its
+own, nor have a browser ask for a part of it.
 """
 
 from __future__ import annotations

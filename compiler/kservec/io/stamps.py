@@ -1,8 +1,8 @@
 """Stamps: what tells that files have changed, without reading them.
 
-Files are looked at again and again instead of waiting for notices of the operating system: those do not come from network
-file systems, folders that a container mounts, or other systems' drives, and a look at a thousand files takes a few
-milliseconds.
+Files are looked at again and again instead of waiting for notices of the operating system: those do not come from
+network file systems, folders that a container mounts, or other systems' drives, and a look at a thousand files takes a
+few milliseconds.
 """
 
 from __future__ import annotations

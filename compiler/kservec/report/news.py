@@ -14,16 +14,29 @@ if TYPE_CHECKING:
 
 
 class News(NamedTuple):
-    """Findings that are new, that are as before, and that are gone."""
+    """Findings that are new, that are as before, that are gone, and of which nobody knows.
 
-    new: tuple[Diagnostic, ...]
-    known: tuple[Diagnostic, ...]
-    fixed: tuple[Diagnostic, ...]
+    `hidden`: an error in the same file keeps them from being found.
+    """
+
+    new: tuple[Diagnostic, ...] = ()
+    known: tuple[Diagnostic, ...] = ()
+    fixed: tuple[Diagnostic, ...] = ()
+    hidden: tuple[Diagnostic, ...] = ()
+
+    @property
+    def told(self) -> tuple[Diagnostic, ...]:
+        """What needs no telling at the next look, should it still be there."""
+        return (*self.new, *self.known, *self.hidden)
 
 
 def news_of(before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> News:
     """What has changed between two looks. A finding that only stands on another line is the same."""
-    return News(tuple(besides(after, before)), tuple(among(after, before)), tuple(besides(before, after)))
+    broken = {finding.span.file for finding in after if finding.is_error and finding.span is not None}
+    gone = tuple(besides(before, after))
+    hidden = tuple(f for f in gone if not f.is_error and f.span is not None and f.span.file in broken)
+    fixed = tuple(finding for finding in gone if finding not in hidden)
+    return News(tuple(besides(after, before)), tuple(among(after, before)), fixed, hidden)
 
 
 def besides(found: Iterable[Diagnostic], others: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
