@@ -145,6 +145,15 @@ def test_what_browsers_may_do(server: PageServer) -> None:
         assert headers["Cache-Control"] == "no-store"
 
 
+def test_the_policy_of_a_page_gives_way(server: PageServer) -> None:
+    """A page that forbids to ask for news could not be loaded again; the policy of the server holds instead."""
+    policy = b"""<meta http-equiv="Content-Security-Policy" content="default-src 'none'">"""
+    server.publish({"index.html": b"<head>" + policy + b"<title>a</title></head>"})
+    answer = ask(server, "/")
+    assert b"Content-Security-Policy" not in answer.read()
+    assert "connect-src 'self'" in answer.headers["Content-Security-Policy"]
+
+
 def test_it_listens_on_the_machine_alone(server: PageServer) -> None:
     """No other address of the machine answers."""
     assert server.server.socket.getsockname()[0] == "127.0.0.1"

@@ -8,6 +8,7 @@ own, nor have a browser ask for a part of it.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import threading
 from html import escape
@@ -52,6 +53,7 @@ HEADERS = (
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-store"),
 )
+_find_policy = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>').sub
 RELOADING = b"""\
 // Loads the page again when there is a new build, and says so when the last one failed.
 const built = new URL(document.currentScript.src).search.slice(1);
@@ -227,7 +229,11 @@ def stand_in(text: str) -> bytes:
 
 
 def reloading(body: bytes, site: Site) -> bytes:
-    """A page with the script that loads it again."""
+    """A page with the script that loads it again.
+
+    A policy that stands in the page itself gives way to that of the server, which lets the script ask for news.
+    """
+    body = _find_policy(b"", body, count=1)
     return body.replace(b"</head>", f'<script src="/{SCRIPT}?{site.build}"></script></head>'.encode(), 1)
 
 
