@@ -183,6 +183,11 @@ def test_browsers_are_told_of_a_new_build(server: PageServer) -> None:
     assert second["build"].encode() in body
 
 
+def test_no_icon_is_no_mistake(server: PageServer) -> None:
+    """What every browser asks for without being told to leads to no error in its console."""
+    assert ask(server, "/favicon.ico").status == 204
+
+
 def test_before_the_first_build() -> None:
     """There is a page that says what is wrong, as text, and that is loaded again like any other."""
     with PageServer() as server:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
-INDEX, MISSING = "index.html", "404.html"
+INDEX, ICON = "index.html", "favicon.ico"
+"""What is asked for as a folder, and what browsers ask every server for."""
 OWN = "_watch/"
 SCRIPT, EVENTS = f"{OWN}reload.js", f"{OWN}events"
 BEAT_SECONDS = 10.0
@@ -208,6 +209,8 @@ def page(site: Site, path: str) -> Answer:
     """The page at a path, with the script that loads it again."""
     if path == SCRIPT:
         return Answer("200 OK", TYPES["js"], RELOADING)
+    if path == ICON and path not in site.pages:
+        return Answer("204 No Content", TYPES["txt"], b"")
     name = f"{path}{INDEX}" if not path or path.endswith("/") else path
     body = site.pages.get(name)
     if body is None:
