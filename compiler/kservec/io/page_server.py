@@ -14,6 +14,7 @@ import threading
 from html import escape
 from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlunsplit
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from kservec.core.records import fresh, record
@@ -129,7 +130,7 @@ class PageServer:
     @property
     def url(self) -> str:
         """Where a browser finds it."""
-        return f"http://{ADDRESS}:{self.port}/"
+        return urlunsplit(("http", f"{ADDRESS}:{self.port}", "/", "", ""))
 
     def __enter__(self) -> PageServer:
         """Begin to answer."""
