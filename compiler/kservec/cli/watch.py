@@ -5,24 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import time
 from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, environment_names, selected, today_option
+from kservec.cli.environments import environment_names, today_option
 from kservec.cli.findings import TEXT, Findings
-from kservec.cli.options import few_collections
-from kservec.cli.progress import Progress
+from kservec.cli.looks import Look, again, first, waited
 from kservec.cli.streams import complain
-from kservec.core.diagnostics import has_errors
-from kservec.core.lock import LOCK_FILE
-from kservec.core.records import evolve, fresh, record
-from kservec.environments import render
-from kservec.io.stamps import changed, stamps
-from kservec.memory import Earlier
-from kservec.project.paths import inputs_of
-from kservec.project.reading import PROJECT_FILE
 from kservec.report.news import fixed_lines, news_of
 from kservec.report.words import plural, printable
 
@@ -32,47 +22,10 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from kservec.cli.environments import Selection
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
-    from kservec.environments import Rendering
-    from kservec.io.stamps import Stamp
-    from kservec.io.workspace import Workspace
+    from kservec.core.diagnostics import ObjectRef
     from kservec.report.news import News
 
-EVERY_SECONDS = 0.3
-"""How often files are looked at; a change counts once they have stayed as they are for as long."""
 MOST_NAMED, MOST_OBJECTS = 3, 10
-
-
-@record
-class Look:
-    """An environment as it was at one time.
-
-    `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
-    they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
-    points into. `rendering` is None where the project cannot be used. `earlier` is what the next look need not make
-    again, `again` how many InferenceServices this one did.
-    """
-
-    paths: tuple[str, ...] = ()
-    apart: frozenset[str] = frozenset()
-    seen: Mapping[str, Stamp] = fresh(factory=dict)
-    found: tuple[Diagnostic, ...] = ()
-    sources: Mapping[str, str] = fresh(factory=dict)
-    rendering: Rendering | None = None
-    earlier: Earlier = fresh(factory=Earlier)
-    again: int = 0
-    seconds: float = 0.0
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is an environment without errors."""
-        return self.rendering is not None and not has_errors(self.found)
-
-    @property
-    def objects(self) -> dict[ObjectRef, str]:
-        """The text of each object."""
-        return {made.ref: made.text for made in self.rendering.objects} if self.rendering is not None else {}
 
 
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -117,94 +70,6 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     """End as after Ctrl-C."""
     del number, frame
     raise KeyboardInterrupt
-
-
-def first(environment: str) -> Look:
-    """The first look, at an environment that has to be there.
-
-    Raises:
-        click.UsageError: there is no such environment, or a path of the project cannot be read.
-    """
-    selection = selected((environment,))
-    if selection is None:
-        message = f"there is no environment {environment}: no {PROJECT_FILE} here or above names it"
-        raise click.UsageError(message, click.get_current_context())
-    return looked(selection, Look())
-
-
-def again(environment: str, before: Look) -> Look:
-    """Another look. What makes a first look impossible is shown, and may be gone at the next one."""
-    seen = stamps(before.paths, before.apart)
-    try:
-        selection = selected((environment,))
-        if selection is not None:
-            return looked(selection, before)
-        problem = f"there is no environment {environment} any more"
-    except click.UsageError as error:
-        problem = error.format_message()
-    complain(f"error: {printable(problem)}\n")
-    return evolve(before, seen=seen, rendering=None)
-
-
-def looked(selection: Selection, before: Look) -> Look:
-    """An environment as its files are now.
-
-    Raises:
-        click.UsageError: a path of the project cannot be read.
-    """
-    start = time.monotonic()
-    workspace = selection.workspace
-    paths = before.paths if workspace is None else tuple(read_by(workspace, selection.names[0]))
-    apart = before.apart if workspace is None else outputs(workspace)
-    seen = stamps(paths or selection.sources, apart)
-    renderings = [] if workspace is None else [rendered(workspace, selection.names[0], before.earlier)]
-    named = tuple(file.name for rendering in renderings for file in rendering.sources)
-    earlier = next((r.earlier for r in renderings if r.earlier is not None), before.earlier)
-    return Look(
-        paths=(*(paths or selection.sources), *named),
-        apart=apart,
-        seen={**stamps(named, apart), **seen},
-        found=all_findings(selection, renderings),
-        sources=all_sources(selection, renderings),
-        rendering=next(iter(renderings), None),
-        earlier=earlier,
-        again=sum(1 for document, made in earlier.made.items() if before.earlier.made.get(document) is not made),
-        seconds=time.monotonic() - start,
-    )
-
-
-def rendered(workspace: Workspace, environment: str, earlier: Earlier) -> Rendering:
-    """An environment, of which what is the same as before is not made again.
-
-    Raises:
-        click.UsageError: a path of the project cannot be read.
-    """
-    try:
-        with few_collections():
-            return render(workspace, environment, each=Progress(), earlier=earlier)
-    except OSError as error:
-        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
-
-
-def read_by(workspace: Workspace, environment: str) -> Iterator[str]:
-    """The files and folders that an environment is made of, as far as its project names them."""
-    yield workspace.file.name
-    yield str(workspace.at(LOCK_FILE))
-    yield from workspace.below(inputs_of(workspace.environments[environment]))
-
-
-def outputs(workspace: Workspace) -> frozenset[str]:
-    """The folders of the rendered trees, which no build reads."""
-    return frozenset(os.path.realpath(workspace.at(settings.output)) for settings in workspace.environments.values())
-
-
-def waited(look: Look) -> tuple[str, ...]:
-    """Wait until files of an environment have changed and stay as they are; which ones."""
-    now = before = look.seen
-    while now == look.seen or now != before:
-        time.sleep(EVERY_SECONDS)
-        before, now = now, stamps(look.paths, look.apart)
-    return changed(look.seen, now)
 
 
 def named(paths: Sequence[str]) -> str:
