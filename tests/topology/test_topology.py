@@ -10,12 +10,15 @@ import pytest
 import yaml
 
 from kservec.api import Target
+from kservec.core.diagnostics import ObjectRef
 from kservec.drawing.dot import dot
 from kservec.drawing.mermaid import mermaid
 from kservec.drawing.svg import svg
+from kservec.emit import dump
+from kservec.gitops.rendered import Rendered
 from kservec.io.reading import File
 from kservec.topology.environment import Fold, environment_topology
-from kservec.topology.inventory import inventory_of
+from kservec.topology.inventory import inventory_of, rendered_items
 from kservec.topology.units import unit_topology
 from kservec.topology.values import NodeKind
 
@@ -229,6 +232,21 @@ def test_patches_count() -> None:
     (before,) = (node for node in drawn(found, "fraud").nodes if node.kind is NodeKind.MODEL)
     assert model.lines[0] == "s3://other"
     assert (model.span, before.span) != (before.span, None)
+
+
+def test_what_is_rendered() -> None:
+    """Rendered texts count where patches may have changed them; what is for Argo CD alone does not."""
+    found = of_golden("isvc-gateway-api")
+    compiled = list(found.inventory.items.values())
+    texts = {item.ref: dump(item.value).replace("s3://models/fraud/v7", "s3://other") for item in compiled}
+    objects = [Rendered(item.ref, texts[item.ref], item.owner) for item in compiled]
+    application = ObjectRef("argoproj.io/v1alpha1", "Application", "argocd", "ml")
+    objects.append(Rendered(application, "kind: Application\n", application, place="_gitops"))
+    for patched, expected in ((True, "s3://other"), (False, "s3://models/fraud/v7")):
+        items = list(rendered_items(objects, compiled, patched=patched))
+        assert application not in {item.ref for item in items}
+        topology = unit_topology(inventory_of(items), found.ref("fraud"))
+        assert [n.lines[0] for n in topology.nodes if n.kind is NodeKind.MODEL] == [expected]
 
 
 def own_route(name: str, target: str, namespace: str = "payments") -> dict[str, Any]:

@@ -95,17 +95,19 @@ def items_of(unit: Unit) -> Iterator[Item]:
     return (Item(made.ref, made.body.value, unit.ref, made.body) for made in unit.bundle.manifests)
 
 
-def rendered_items(objects: Iterable[Rendered], compiled: Iterable[Item]) -> Iterator[Item]:
+def rendered_items(objects: Iterable[Rendered], compiled: Iterable[Item], *, patched: bool = True) -> Iterator[Item]:
     """Objects as they are rendered, after patches and with plain manifests, but for those of Argo CD and Flux.
 
     Args:
         objects: the rendered objects.
         compiled: what was compiled, which tells where values were written.
+        patched: whether patches may have changed what was compiled. If not it is taken as it is, for what else is added
+            to rendered objects is no way of requests, and their text need not be read again.
     """
     known = {item.ref: item for item in compiled}
     for rendered in objects:
         item = known.get(rendered.ref)
-        if item is not None and dump(item.value) == rendered.text:
+        if item is not None and (not patched or dump(item.value) == rendered.text):
             yield item
         elif rendered.place.split("/")[0] != GITOPS_FOLDER:
             value = parse(rendered.text.encode(), "")[0][0].value
