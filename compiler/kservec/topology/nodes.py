@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from kservec.compare.shapes import map_at
 from kservec.topology.labels import broken, line
 from kservec.topology.names import CORE, KNATIVE, SERVICE
-from kservec.topology.routes import route_of
 from kservec.topology.values import Node, NodeKind
 from kservec.topology.workloads import kind_of, size_of, told_of
 
@@ -40,7 +39,7 @@ def node_of(item: Item, inventory: Inventory) -> Node | None:
 
 def about(item: Item, inventory: Inventory) -> tuple[NodeKind, Sequence[str]] | None:
     """What the node of an object is, and what is told of it besides its name."""
-    if (route := route_of(item, inventory)) is not None:
+    if (route := inventory.routes.get(item.name)) is not None:
         return NodeKind.ROUTE, (item.ref.kind, *shown_hosts(route.hosts))
     if item.ref.kind == SERVICE and item.ref.group in (CORE, KNATIVE):
         return NodeKind.SERVICE, (service_kind(item),)

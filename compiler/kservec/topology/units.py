@@ -14,7 +14,7 @@ from kservec.topology.labels import line
 from kservec.topology.names import CORE, KNATIVE, SERVICE, Name
 from kservec.topology.nodes import CLIENTS, EXTERNAL, HEADLESS, INSIDERS, POOL, gateway_node, node_of, reached
 from kservec.topology.pods import is_prefill, workload_parts
-from kservec.topology.routes import route_of, ways
+from kservec.topology.routes import ways
 from kservec.topology.steps import address_node
 from kservec.topology.values import Edge, Node, NodeKind, collected
 
@@ -54,7 +54,7 @@ def parts_of(item: Item, inventory: Inventory) -> Iterator[Part]:
     if node is None:
         return
     yield node
-    if (route := route_of(item, inventory)) is not None:
+    if (route := inventory.routes.get(item.name)) is not None:
         yield from route_parts(node, route, item, inventory)
     elif item.ref.group == KNATIVE:
         yield from traffic_parts(node, item, inventory)
@@ -90,7 +90,7 @@ def entry_parts(node: Node, route: Route) -> Iterator[Part]:
 def foreign_parts(item: Item, inventory: Inventory) -> Iterator[Part]:
     """The routes to an object that others own: manifests of a user's own, or a route of another unit."""
     for other in inventory.leading.get(item.name, ()):
-        node, route = node_of(other, inventory), route_of(other, inventory)
+        node, route = node_of(other, inventory), inventory.routes.get(other.name)
         if other.owner != item.owner and node is not None and route is not None:
             yield node
             yield from entry_parts(node, route)
@@ -120,7 +120,7 @@ def gateways_at(host: str, item: Item, inventory: Inventory) -> Iterator[Node]:
     """
     name = host.partition(".")[0]
     for other in inventory.owned.get(item.owner, ()):
-        route = route_of(other, inventory)
+        route = inventory.routes.get(other.name)
         yield from (gateway_node(gateway) for gateway in (route.gateways if route else ()) if gateway.name == name)
 
 

@@ -46,7 +46,7 @@ def size_of(item: Item, inventory: Inventory) -> Size | None:
     namespace, name = item.ref.namespace, item.ref.name
     replicas = kind.bounds(item.value) or inventory.scalers.bounds.get((namespace, name)) or Bounds(1, 1)
     groups = kind.groups(item.value)
-    claims = {claim: count for (place, claim), count in inventory.scalers.devices.items() if place == namespace}
+    claims = inventory.devices.get(namespace, {})
     gpus = sum(accelerators(group.template, claims) * group.members for group in groups)
     return Size(replicas, sum(group.members for group in groups), gpus)
 
