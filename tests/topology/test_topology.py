@@ -280,6 +280,23 @@ def test_what_is_not_there() -> None:
     assert topology.nodes[-1].lines == ("nowhere", "Service", "not here")
 
 
+@pytest.mark.parametrize(("version", "kind"), [("v1", "Pod"), ("batch/v1", "CronJob"), ("example.com/v1", "Service")])
+def test_what_is_no_node(version: str, kind: str) -> None:
+    """A Service or route that leads to something that is not drawn has an end all the same."""
+    metadata = {"namespace": "payments", "labels": {"app": "a"}}
+    pod = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"image": "a"}]}}
+    spec = {**pod["spec"], "jobTemplate": {"spec": {"template": pod}}}
+    odd = {"apiVersion": version, "kind": kind, "metadata": {**metadata, "name": "odd"}, "spec": spec}
+    front = {"apiVersion": "v1", "kind": "Service", "metadata": {**metadata, "name": "front"},
+             "spec": {"selector": {"app": "a"}}}  # fmt: skip
+    route = own_route("route", "odd")
+    route["spec"]["rules"][0]["backendRefs"][0] |= {"kind": kind, "group": version.rpartition("/")[0]}
+    items = [own_item(value)._replace(owner=own_item(front).owner) for value in (odd, front, route)]
+    topology = unit_topology(inventory_of(items), items[0].owner)
+    assert svg([topology])
+    assert ("not here",) in [node.lines[2:] for node in topology.nodes]
+
+
 NONSENSE: Any = [None, 1, "x", [], {}, [1], {"a": 1}, [[]], [{"name": 5}], {"name": []}]
 
 
