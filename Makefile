@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 KUSTOMIZE := 'pykustomize==0.1.*'
 KSERVEC_CONFORMANCE ?= ../shared/conformance
 
-.PHONY: demo test lint bench conformance apiserver clean
+.PHONY: demo test lint bench conformance apiserver browser clean
 
 $(READY): pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,12 @@ conformance: $(READY)  ## compare with what KServe itself made of recorded cases
 
 apiserver: $(READY)  ## apply what is rendered to a real API server and read it back
 	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/pytest -rs tests/apiserver
+
+browser: $(READY)  ## look at reports in a real browser; says so where there is none
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]' \
+	  || echo "no playwright here: no report will be looked at"
+	@sh scripts/get_browser.sh
+	@$(BIN)/python -m pytest -rs tests/browser
 
 clean:
 	rm -rf $(VENV) build dist out

@@ -23,6 +23,7 @@ from kservec.io.reading import File, read_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from kservec.compilation import Witness
     from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
     from kservec.core.diagnostics import Diagnostic, ObjectRef
@@ -140,15 +141,18 @@ def compile_files(
     *,
     target: Target | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    witness: Witness = lambda unit, env: None,  # noqa: ARG005
     earlier: Earlier | None = None,
 ) -> Compilation:
     """Compile files that were read already. `each` is told how many of how many services are done.
+
+    `witness` sees each compiled service with its trees.
 
     The order of `files` does not matter; that of the target's does, since later ones override. With `earlier`, which an
     earlier result may hold, what is the same as then is not made again, and the result holds what the next run needs.
     """
     inputs, files_read = inputs_of(files, target or Target(), earlier)
-    result = compile_documents(inputs, packaged_schemas(), plugs(), each)
+    result = compile_documents(inputs, packaged_schemas(), plugs(), each, witness)
     if result.earlier is not None and inputs.earlier is not None:
         result = evolve(result, earlier=evolve(result.earlier, read=inputs.earlier.read))
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))

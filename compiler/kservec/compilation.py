@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from kservec.frontend import Front
     from kservec.memory import Earlier, Memory
     from kservec.policy.units import Judge
+
+Witness: TypeAlias = "Callable[[Unit, Env], None]"
+"""Who is handed each compiled unit with its trees, which are dropped otherwise once they are text."""
 
 NAME = ("metadata", "name")
 TOGETHER = 32
@@ -85,8 +88,9 @@ def compile_documents(
     schemas: Schemas,
     plugs: Plugs,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    witness: Witness = lambda unit, env: None,  # noqa: ARG005
 ) -> Result:
-    """Compile documents. `each` is told how many of how many units are done."""
+    """Compile documents. `each` is told how many of how many units are done, `witness` sees those without an error."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
@@ -105,6 +109,7 @@ def compile_documents(
                 index.add(made.step.unit, env, is_broken=is_broken)
             if not is_broken:
                 found += output.add(made)
+                witness(made.step.unit, env)
         each(total - len(waiting), total)
     said = (*output.declared(context, schemas), *misled(context, output, schemas))
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))

@@ -49,14 +49,30 @@ def dump(value: Json) -> str:
     """
     out: list[str] = []
     if value.__class__ is dict and value:
-        first = [(key, value[key]) for key in _FIRST_KEYS if key in value]
-        rest = [item for item in sorted(value.items()) if item[0] not in _FIRST_KEYS]
-        _write_map(out.append, first + rest, 0, "")
+        _write_map(out.append, in_order(value), 0, "")
     elif value.__class__ is list and value:
         _write_list(out.append, value, 0, "")
     else:
         out.append(f"{_inline(value)}\n")
     return "".join(out)
+
+
+def in_order(body: dict[str, Json]) -> list[tuple[str, Json]]:
+    """The fields of an object in the order in which they are written."""
+    first = [(key, body[key]) for key in _FIRST_KEYS if key in body]
+    return first + [item for item in sorted(body.items()) if item[0] not in _FIRST_KEYS]
+
+
+def line_count(value: Json) -> int:
+    """How many lines a value takes that is neither a map nor a list, or an empty one."""
+    if value.__class__ is str and "\n" in value and _match_block(value):
+        return 2 + value.removesuffix("\n").count("\n")
+    return 1
+
+
+def key_lines(key: str) -> int:
+    """How many lines a key takes."""
+    return 1 if len(key) <= _LONGEST_CACHED or len(_quote(key)) <= _LONGEST_SIMPLE_KEY else 2
 
 
 def stream(texts: Iterable[str]) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path as Folder
 
     from kservec.api import Compilation
+    from kservec.compilation import Witness
     from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.tree import Path
     from kservec.gitops.rendered import Rendered
@@ -135,12 +136,13 @@ STAGES: tuple[Stage, ...] = (include, patch, judge, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
-def render(
+def render(  # noqa: PLR0913 - what a rendering is told as it goes, and what it tells
     workspace: Workspace,
     name: str,
     *,
     limits: Limits | None = None,
     each: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    witness: Witness = lambda unit, env: None,  # noqa: ARG005
     earlier: Earlier | None = None,
 ) -> Rendering:
     """Render one environment in memory.
@@ -150,6 +152,7 @@ def render(
         name: the environment, one of the project's.
         limits: what a file may hold.
         each: told how many of how many services are done.
+        witness: handed each compiled service with its trees.
         earlier: what an earlier rendering holds for the next one; with an empty one this one does.
 
     Raises:
@@ -159,7 +162,8 @@ def render(
     if faults := tuple(path_faults(workspace, name)):
         return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
-    compilation = compile_files(sources, target=target_of(workspace, settings, limits), each=each, earlier=earlier)
+    target = target_of(workspace, settings, limits)
+    compilation = compile_files(sources, target=target, each=each, witness=witness, earlier=earlier)
     rendering = Rendering(
         settings=settings,
         output=workspace.at(settings.output),

@@ -23,6 +23,7 @@ COMMANDS = {
     "lint": "Report what is wrong, and write nothing.",
     "watch": "Render an environment again whenever its files change.",
     "explain": "Say where a value comes from, and why a service got its runtime.",
+    "report": "Write a static site that shows an environment.",
     "urls": "List where services are reached, and how they are asked.",
     "canary": "Roll a new version out, step by step.",
     "promote": "Let an environment serve what another one serves.",

@@ -121,14 +121,25 @@ def unsafe(folder: Path, planned: Mapping[str, bytes]) -> str:
     Raises:
         OSError: it cannot be looked at.
     """
+    if fault := unreplaceable(folder):
+        return fault
+    if holds_other_folders(folder) and not has_lost_index(folder, planned):
+        return f"it holds other folders and no {INDEX}; choose a folder of its own"
+    return ""
+
+
+def unreplaceable(folder: Path) -> str:
+    """Why a folder cannot be replaced as a whole, whatever is in it; empty if it can.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
     if os.path.lexists(folder) and not folder.is_dir():
         return "this is no folder"
     if Path.cwd().is_relative_to(folder):
         return f"it is or holds the current folder; {OWN}"
     if is_of_git(folder) or os.path.ismount(folder):
         return f"it is a repository, lies in what git keeps for itself, or is a mount point; {OWN}"
-    if holds_other_folders(folder) and not has_lost_index(folder, planned):
-        return f"it holds other folders and no {INDEX}; choose a folder of its own"
     return ""
 
 

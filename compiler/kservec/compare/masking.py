@@ -7,6 +7,7 @@ little; that something hidden has changed is still told.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import NOT_SHOWN
@@ -64,6 +65,7 @@ def shown(value: Json, *, hidden: bool = False) -> Json:
     return shown_text(value) if isinstance(value, str) else value
 
 
+@lru_cache(maxsize=4096)
 def shown_text(text: str) -> str:
     """A text as it may be shown: lines that look like credentials are hidden, passwords and tokens in others too."""
     lines = text.split("\n")

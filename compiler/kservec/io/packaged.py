@@ -65,3 +65,9 @@ def packaged_own_schema(document: str) -> bytes:
 def packaged_template(name: str) -> str:
     """The text of a file that `kservec init` lays down, by its path among the templates."""
     return Path(__file__).parents[1].joinpath("scaffold", "files", *name.split("/")).read_text(encoding="utf-8")
+
+
+def packaged_site(folder: str) -> dict[str, bytes]:
+    """The files that sites are made with, by their names: `templates` or `assets`."""
+    place = Path(__file__).parents[1] / "site" / folder
+    return {path.name: path.read_bytes() for path in sorted(place.iterdir()) if path.is_file()}

@@ -78,6 +78,7 @@ def without_passwords(text: str) -> str:
     return _find_in_uris.sub(lambda found: f"{found['key']}***" if found["key"] else "***", text)
 
 
+@lru_cache(maxsize=4096)
 def names_credential(name: str) -> bool:
     """Whether a variable or key of this name most likely holds a credential."""
     return _ends_as_credential(name) is not None
