@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
+import socket
 import subprocess
 import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.request import urlopen
 
 import pytest
 
@@ -140,6 +142,34 @@ def test_what_is_not_of_the_environment_is_not_looked_at(project: Path) -> None:
         told = watch.until(r"none changed\n")
         assert told.count("changed\n") == 2
         assert "services/fraud.yaml changed" in told
+
+
+def test_the_report_is_served(project: Path) -> None:
+    """The pages of the report, at an address of this machine; after a mistake those before it."""
+    file = project / "services" / "fraud.yaml"
+    with watching(project, "dev") as watch:
+        said = watch.until(r"report: \d+ pages, .*\n")
+        url = re.findall(r"the report is at (http://127\.0\.0\.1:\d+/)\n", said)[0]
+        assert b"fraud" in urlopen(url, timeout=SECONDS).read()  # noqa: S310 - our own server
+        edit(file, "s3://", "nowhere://")
+        watch.until(r"nothing to write.*\n")
+        assert b"fraud" in urlopen(url, timeout=SECONDS).read()  # noqa: S310 - as above
+        assert watch.end(signal.SIGINT) == 0
+
+
+def test_without_a_report(project: Path) -> None:
+    """Nothing is served if nobody wants it."""
+    with watching(project, "dev", "--no-report") as watch:
+        assert "http://" not in watch.until(r"files watched\n")
+
+
+def test_a_port_that_is_taken(project: Path) -> None:
+    """A port that somebody has is wrong usage."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        done = kservec(project, "watch", "dev", "--port", port)
+    assert done.status == 2
+    assert f"error: --port {port}: " in done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from kservec.cli.environments import Selection
     from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.registry import Env
+    from kservec.core.unit import Unit
     from kservec.environments import Rendering
     from kservec.io.stamps import Stamp
     from kservec.io.workspace import Workspace
@@ -42,7 +44,7 @@ class Look:
     `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
     they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
     points into. `rendering` is None where the project cannot be used. `earlier` is what the next look need not make
-    again, `again` how many InferenceServices this one did.
+    again, `again` how many InferenceServices this one did; `units` are the services with their trees.
     """
 
     paths: tuple[str, ...] = ()
@@ -50,7 +52,9 @@ class Look:
     seen: Mapping[str, Stamp] = fresh(factory=dict)
     found: tuple[Diagnostic, ...] = ()
     sources: Mapping[str, str] = fresh(factory=dict)
+    workspace: Workspace | None = None
     rendering: Rendering | None = None
+    units: tuple[tuple[Unit, Env], ...] = ()
     earlier: Earlier = fresh(factory=Earlier)
     again: int = 0
     seconds: float = 0.0
@@ -90,7 +94,7 @@ def again(environment: str, before: Look) -> Look:
     except click.UsageError as error:
         problem = error.format_message()
     complain(f"error: {printable(problem)}\n")
-    return evolve(before, seen=seen, rendering=None)
+    return evolve(before, seen=seen, rendering=None, units=())
 
 
 def looked(selection: Selection, before: Look) -> Look:
@@ -104,7 +108,8 @@ def looked(selection: Selection, before: Look) -> Look:
     paths = before.paths if workspace is None else tuple(read_by(workspace, selection.names[0]))
     apart = before.apart if workspace is None else outputs(workspace)
     seen = stamps(paths or selection.sources, apart)
-    renderings = [] if workspace is None else [rendered(workspace, selection.names[0], before.earlier)]
+    units: list[tuple[Unit, Env]] = []
+    renderings = [] if workspace is None else [rendered(workspace, selection.names[0], before.earlier, units)]
     named = tuple(file.name for rendering in renderings for file in rendering.sources)
     earlier = next((r.earlier for r in renderings if r.earlier is not None), before.earlier)
     return Look(
@@ -113,22 +118,25 @@ def looked(selection: Selection, before: Look) -> Look:
         seen={**stamps(named, apart), **seen},
         found=all_findings(selection, renderings),
         sources=all_sources(selection, renderings),
+        workspace=workspace,
         rendering=next(iter(renderings), None),
+        units=tuple(units),
         earlier=earlier,
         again=sum(1 for document, made in earlier.made.items() if before.earlier.made.get(document) is not made),
         seconds=time.monotonic() - start,
     )
 
 
-def rendered(workspace: Workspace, environment: str, earlier: Earlier) -> Rendering:
-    """An environment, of which what is the same as before is not made again.
+def rendered(workspace: Workspace, environment: str, earlier: Earlier, units: list[tuple[Unit, Env]]) -> Rendering:
+    """An environment, of which what is the same as before is not made again; its services are added to `units`.
 
     Raises:
         click.UsageError: a path of the project cannot be read.
     """
     try:
         with few_collections():
-            return render(workspace, environment, each=Progress(), earlier=earlier)
+            keep = units.append
+            return render(workspace, environment, each=Progress(), witness=lambda *seen: keep(seen), earlier=earlier)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
@@ -143,6 +151,11 @@ def read_by(workspace: Workspace, environment: str) -> Iterator[str]:
 def outputs(workspace: Workspace) -> frozenset[str]:
     """The folders of the rendered trees, which no build reads."""
     return frozenset(os.path.realpath(workspace.at(settings.output)) for settings in workspace.environments.values())
+
+
+def is_outdated(look: Look) -> bool:
+    """Whether files of an environment have changed since it was looked at."""
+    return stamps(look.paths, look.apart) != look.seen
 
 
 def waited(look: Look) -> tuple[str, ...]:

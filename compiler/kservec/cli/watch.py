@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import signal
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from kservec.cli.environments import environment_names, today_option
 from kservec.cli.findings import TEXT, Findings
-from kservec.cli.looks import Look, again, first, waited
+from kservec.cli.looks import Look, again, first, is_outdated, waited
+from kservec.cli.report import NEEDED, NO_TEMPLATES
 from kservec.cli.streams import complain
+from kservec.io.page_server import PageServer
 from kservec.report.news import fixed_lines, news_of
 from kservec.report.words import plural, printable
 
@@ -26,6 +30,10 @@ if TYPE_CHECKING:
     from kservec.report.news import News
 
 MOST_NAMED, MOST_OBJECTS = 3, 10
+PAGES_BETWEEN_LOOKS = 50
+"""How many pages of a report are made before it is seen whether they are still of use."""
+STALE = "this is the one before."
+UNUSABLE = f"The project cannot be used; {STALE}"
 
 
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -39,37 +47,112 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
 @click.command()
 @click.argument("environment", metavar="ENV", shell_complete=completions)
 @today_option
-@click.option("--notes/--no-notes", default=False, show_default=True, help="Show notes, too.")
-def watch(*, environment: str, notes: bool) -> int:
-    """Render the environment ENV again whenever one of its files changes, until Ctrl-C. Nothing is written.
+@click.option(
+    "--report/--no-report", "with_report", default=True, show_default=True, help="Serve the report of the environment."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="PORT",
+    help="Where it is served, on 127.0.0.1. Default: any port that is free.",
+)
+@click.option("--notes/--no-notes", default=False, show_default=True, help="Show notes, too.")  # fmt: skip
+def watch(*, environment: str, with_report: bool, port: int, notes: bool) -> int:
+    """Render the environment ENV again whenever one of its files changes, and its report, until Ctrl-C.
 
     Shown are the findings that are new, a line about each that is fixed, and which objects have changed. The files are
     all that the environment is made of: sources, platform, overlay, patches, plain manifests, kservec.yaml, the lock.
+    Nothing is written. The report is at an address of this machine alone, and browsers load it again by themselves.
 
     \b
       kservec watch dev
+      kservec watch prod --port 8080
     """  # noqa: D301
     signal.signal(signal.SIGTERM, interrupt)
     findings = Findings(layout=TEXT, notes=notes)
     with contextlib.suppress(KeyboardInterrupt):
         look = first(environment)
-        news, good = news_of((), look.found), look
-        show(findings, look, news, Look())
-        while True:
-            paths = waited(look)
-            complain(f"\n{printable(named(paths))} changed\n")
-            look = again(environment, look)
-            news = news_of(news.told, look.found)
-            show(findings, look, news, good)
-            good = look if look.ok else good
+        with serving(port, is_wanted=with_report and can_report()) as server:
+            keep_looking(environment, look, findings, server)
     complain("stopped\n")
     return 0
+
+
+def keep_looking(environment: str, look: Look, findings: Findings, server: PageServer | None) -> NoReturn:
+    """Show a first look and all that follow, and serve their reports, for ever."""
+    news, good = news_of((), look.found), look
+    show(findings, look, news, Look())
+    while True:
+        publish(server, look)
+        paths = waited(look)
+        complain(f"\n{printable(named(paths))} changed\n")
+        look = again(environment, look)
+        news = news_of(news.told, look.found)
+        show(findings, look, news, good)
+        good = look if look.ok else good
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
     """End as after Ctrl-C."""
     del number, frame
     raise KeyboardInterrupt
+
+
+def can_report() -> bool:
+    """Whether a report can be made; if not, it is said why."""
+    if importlib.util.find_spec(NEEDED) is not None:
+        return True
+    complain(f"{NO_TEMPLATES}; findings are shown without it\n")
+    return False
+
+
+@contextlib.contextmanager
+def serving(port: int, *, is_wanted: bool) -> Iterator[PageServer | None]:
+    """A server of pages, if one is wanted.
+
+    Raises:
+        click.UsageError: the port is not to be had.
+    """
+    if not is_wanted:
+        yield None
+        return
+    try:
+        server = PageServer(port)
+    except OSError as error:
+        raise click.UsageError(f"--port {port}: {error.strerror}", click.get_current_context()) from None
+    with server:
+        complain(f"the report is at {server.url}\n")
+        yield server
+
+
+def publish(server: PageServer | None, look: Look) -> None:
+    """Serve the report of a look, or say what is wrong beside the one before."""
+    if server is None:
+        return
+    if not look.ok:
+        errors = sum(1 for finding in look.found if finding.is_error)
+        server.complain(f"The last build has {plural(errors, 'error')}; {STALE}" if errors else UNUSABLE)
+        return
+    start = time.monotonic()
+    pages = report_of(look)
+    if pages is not None:
+        server.publish(pages)
+        complain(f"report: {plural(len(pages), 'page')}, {time.monotonic() - start:.1f} s\n")
+
+
+def report_of(look: Look) -> dict[str, bytes] | None:
+    """The pages of the report of a look without errors; None if files change while they are made."""
+    from kservec.reporting import Witnessed, report_pages  # noqa: PLC0415 - only with Jinja2
+
+    assert look.workspace is not None
+    assert look.rendering is not None
+    pages: dict[str, bytes] = {}
+    for page in report_pages(look.workspace, Witnessed(look.rendering, look.units), look.found):
+        pages[page.path] = page.content
+        if len(pages) % PAGES_BETWEEN_LOOKS == 0 and is_outdated(look):
+            return None
+    return pages
 
 
 def named(paths: Sequence[str]) -> str:
