@@ -36,7 +36,7 @@ def test_every_line_has_a_source() -> None:
     """Of all golden objects: as many sources as lines, and where nothing is hidden the lines are the file's."""
     whole = 0
     for made in manifests():
-        lines = lines_of(made.body)
+        lines = lines_of(made.body, {})
         assert len(lines.texts) == len(lines.sources), made.ref
         if lines.whole:
             whole += 1
@@ -48,7 +48,7 @@ def test_values_stand_on_their_lines() -> None:
     """Of all golden objects: the line of a short text holds the text, and says of its source what explain says."""
     looked = 0
     for made in manifests():
-        lines = lines_of(made.body)
+        lines = lines_of(made.body, {})
         told = {found.path: found for found in explained(made.body, ())}
         end = 0
         for leaf in leaves_of(made.body.value) if lines.whole else ():
@@ -82,7 +82,7 @@ def test_lines_are_counted_as_they_are_written(value: object) -> None:
 def test_credentials_are_hidden_with_their_sources_kept() -> None:
     """A value that may be a secret is not shown, on its line and with its source."""
     body = Tree.of({"kind": "Deployment", "env": [{"name": "API_KEY", "value": "s3cr3t"}]}, Origin(Layer.PASS, "ours"))
-    lines = lines_of(body)
+    lines = lines_of(body, {})
     assert not lines.whole
     assert f"  value: {NOT_SHOWN}" in lines.texts
     assert set(lines.sources) == {Provenance("pass", "ours")}
@@ -96,7 +96,7 @@ def deployment(**fields: object) -> Tree:
 def test_what_a_patch_wrote_is_told_apart() -> None:
     """Lines that are as compiled keep their sources; changed and new ones come from the patch."""
     before, after = deployment(replicas=2, paused=True), deployment(replicas=3, paused=True, extra="x")
-    lines = lines_later(lines_of(before), dump(after.value), LATER)
+    lines = lines_later(lines_of(before, {}), dump(after.value), LATER)
     told = dict(zip(lines.texts, lines.sources, strict=True))
     assert told["  replicas: 3"] == told["  extra: x"] == LATER
     assert told["  paused: true"] == told["kind: Deployment"] == Provenance("pass", "ours")
@@ -105,7 +105,7 @@ def test_what_a_patch_wrote_is_told_apart() -> None:
 def test_what_nothing_changed_stays_the_same_value() -> None:
     """An object that is rendered as it was compiled has the lines that it had."""
     body = deployment(replicas=2)
-    lines = lines_of(body)
+    lines = lines_of(body, {})
     assert lines_later(lines, dump(body.value), LATER) is lines
 
 
@@ -113,7 +113,7 @@ def test_credentials_of_patches_are_hidden() -> None:
     """A credential that a patch wrote is hidden, whether there was one before or not."""
     env = [{"name": "DB_PASSWORD", "value": "hunter2"}]
     for before in (deployment(env=[]), deployment(env=[{"name": "API_TOKEN", "value": "old-one"}])):
-        lines = lines_later(lines_of(before), dump(deployment(env=env).value), LATER)
+        lines = lines_later(lines_of(before, {}), dump(deployment(env=env).value), LATER)
         assert not [line for line in lines.texts if "hunter2" in line or "old-one" in line]
         assert any(NOT_SHOWN in line for line in lines.texts)
 

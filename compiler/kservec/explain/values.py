@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Span
     from kservec.core.paths import Json, Path
-    from kservec.core.tree import Tree
+    from kservec.core.tree import Origin, Tree
 
 UNKNOWN = "unknown"
 DERIVED = "derived"
@@ -56,12 +56,19 @@ def explained(body: Tree, path: Path, patched: Patched | None = None) -> list[Ex
 def one(body: Tree, path: Path, value: Json) -> Explained:
     """Where one value comes from."""
     found = body.origin(path)
-    if found is None:
-        return Explained(path, value, UNKNOWN, "", None)
-    origin, rest = found
+    return Explained(path, value, UNKNOWN, "", None) if found is None else Explained(path, value, *told(*found))
+
+
+def told(origin: Origin, rest: Path) -> tuple[str, str, Span | None]:
+    """What is told of an origin, given the part of the path that lies below the place that it stands for.
+
+    Returns:
+        The layer, what put the value there, and where it was written, if it was.
+    """
+    by = "" if origin.by == USER else origin.by
     if origin.doc is not None and rest and lookup(origin.doc.value, origin.at + rest) is None:
-        return Explained(path, value, DERIVED, "" if origin.by == USER else origin.by, origin.span())
-    return Explained(path, value, origin.layer.value, "" if origin.by == USER else origin.by, origin.span(rest))
+        return DERIVED, by, origin.span()
+    return origin.layer.value, by, origin.span(rest)
 
 
 def leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:

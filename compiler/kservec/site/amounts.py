@@ -138,6 +138,5 @@ def text_of(found: Range, shown: Callable[[Fraction], str], unit: str = "") -> s
 
 def rounded(amount: Fraction, digits: int) -> str:
     """A number with so many digits after the point at most; never 0 for what is more."""
-    if 0 < amount < Fraction(1, 10**digits):
-        return f"{float(Fraction(1, 10**digits)):g}"
-    return f"{float(round(amount, digits)):,.10g}"
+    number, least = float(amount), 10.0**-digits
+    return f"{least if 0 < number < least else round(number, digits):,.10g}"

@@ -15,14 +15,14 @@ from kservec.core.paths import is_keyed, item_key
 from kservec.core.text.confidential import holds_credential
 from kservec.core.text.source import parse
 from kservec.emit import dump, in_order, key_lines, line_count
-from kservec.explain.values import one
+from kservec.explain.values import UNKNOWN, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kservec.core.diagnostics import Span
     from kservec.core.paths import Json, Path
-    from kservec.core.tree import Tree
-    from kservec.explain.values import Explained
+    from kservec.core.tree import Origin, Tree
 
 
 class Provenance(NamedTuple):
@@ -32,6 +32,9 @@ class Provenance(NamedTuple):
     by: str = ""
     file: str = ""
     line: int = 0
+
+
+NOWHERE = Provenance(UNKNOWN)
 
 
 class Lines(NamedTuple):
@@ -88,19 +91,27 @@ def gather_list(items: list[Json], path: Path, lead: int, found: list[Leaf]) -> 
         lead = 0
 
 
-def lines_of(body: Tree) -> Lines:
-    """The lines of an object as it was compiled."""
+def lines_of(body: Tree, known: dict[tuple[Origin, Path], Provenance]) -> Lines:
+    """The lines of an object as it was compiled.
+
+    Args:
+        body: the object.
+        known: what was told of origins already; what is new is added. The objects of a unit share most of them.
+    """
     value = shown(body.value)
     sources: list[Provenance] = []
     for leaf in leaves_of(value):
-        sources += [provenance(one(body, leaf.path, leaf.value))] * leaf.lines
+        found = body.origin(leaf.path)
+        source = NOWHERE if found is None else known.get(found)
+        if source is None and found is not None:
+            source = known[found] = provenance(*told(*found))
+        sources += [source or NOWHERE] * leaf.lines
     return Lines(tuple(dump(value).split("\n")[:-1]), tuple(sources), value == body.value)
 
 
-def provenance(found: Explained) -> Provenance:
+def provenance(layer: str, by: str, span: Span | None) -> Provenance:
     """Where a value comes from, as far as a line tells it."""
-    span = found.span
-    return Provenance(found.layer, found.by, span.file, span.line) if span else Provenance(found.layer, found.by)
+    return Provenance(layer, by, span.file, span.line) if span else Provenance(layer, by)
 
 
 def lines_later(compiled: Lines, text: str, later: Provenance) -> Lines:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from kservec.core.diagnostics import ObjectRef
+    from kservec.core.tree import Origin, Path
     from kservec.explain.addresses import Address
     from kservec.gitops.rendered import Rendered
     from kservec.site.atlas import Atlas
@@ -124,12 +125,13 @@ def answers(address: Address) -> tuple[Answer, ...]:
 def object_lines(subject: Subject, facts: UnitFacts) -> Iterator[tuple[Rendered, Lines]]:
     """The objects of a unit with their lines."""
     made = {manifest.ref: manifest.body for manifest in facts.unit.bundle.manifests}
+    known: dict[tuple[Origin, Path], Provenance] = {}
     for rendered in facts.objects:
         body = made.get(rendered.ref)
         if body is None:
             yield rendered, lines_elsewhere(rendered.text, Provenance(PATCH, subject.patches))
         else:
-            yield rendered, lines_later(lines_of(body), rendered.text, later(subject))
+            yield rendered, lines_later(lines_of(body, known), rendered.text, later(subject))
 
 
 def later(subject: Subject) -> Provenance:
