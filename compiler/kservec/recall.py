@@ -131,7 +131,7 @@ def done(units: Sequence[Unit], workshop: Workshop, crew: Crew) -> Iterator[Kept
 
 
 def known_of(workshop: Workshop, keys: Keys, shelf: Shelf) -> dict[int, Kept]:
-    """What is known of units, by their places. What does not speak of its unit is not, nor what lacks a tree to show."""
+    """What is known of units, by their places: what speaks of its unit, and has a tree if that is to be shown."""
     known: dict[int, Kept] = {}
     for place, key in keys.units.items():
         kept = shelf.get(key)

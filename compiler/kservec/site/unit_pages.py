@@ -131,7 +131,8 @@ def object_lines(subject: Subject, facts: UnitFacts) -> Iterator[tuple[Rendered,
         if body is None:
             yield rendered, lines_elsewhere(rendered.text, Provenance(PATCH, subject.patches))
         else:
-            yield rendered, lines_later(lines_of(body, known), rendered.text, later(subject))
+            unchanged = "" if subject.patches or subject.tool else rendered.text
+            yield rendered, lines_later(lines_of(body, known, unchanged), rendered.text, later(subject))
 
 
 def later(subject: Subject) -> Provenance:
