@@ -14,7 +14,7 @@ SECONDS ?= 0
 JOBS ?= 1
 FAMILY ?=
 
-.PHONY: demo test pythons lint bench bench-growth conformance apiserver browser images-check gpu-check fuzz fuzz-check
+.PHONY: demo test pythons mutants lint bench bench-growth conformance apiserver browser images-check gpu-check fuzz fuzz-check
 .PHONY: clean
 
 $(READY): pyproject.toml Makefile
@@ -48,6 +48,9 @@ bench: $(READY)  ## speed and memory, as ratios within one run
 
 bench-growth: $(READY)  ## up to 100,000 services, with --jobs and by shards: takes minutes, and 4 GB
 	$(BIN)/python -m benchmarks.growth
+
+mutants: $(READY)  ## a sample of small mistakes in passes and plugs, and whether a test notices (MUTANTS="--sample 500 --seed 2")
+	@PYTHONPATH=. nice $(BIN)/python scripts/mutation $(MUTANTS)
 
 conformance: $(READY)  ## compare with what KServe itself made of recorded cases
 	@KSERVEC_CONFORMANCE=$(KSERVEC_CONFORMANCE) $(BIN)/python scripts/conformance.py

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from benchmarks.comparing import ratios
 from benchmarks.compiling import ROUNDS, elsewhere, over_floor
 from benchmarks.kustomizing import has_kubectl, kustomize_seconds
+from benchmarks.reporting import report_over_build
 from benchmarks.services import language_models, services
 from benchmarks.sharing import best, recalled
 from benchmarks.sharing import elsewhere as shared_elsewhere
@@ -56,6 +57,9 @@ def measures() -> Iterator[Measure]:
     yield over("LLM compile", language_models(COUNT), 5, rounds=3)
     yield memory()
     yield from comparing()
+    report_seconds, build_seconds = report_over_build(COUNT)
+    each = f"{report_seconds:.1f} over {build_seconds:.1f} s for {COUNT:,} services"
+    yield Measure("report / build", report_seconds / build_seconds, 3, each)
     if has_kubectl():
         seconds, ours = kustomize_seconds(KUSTOMIZED), elsewhere("seconds", KUSTOMIZED)
         detail = f"{ours:.2f} over {seconds:.2f} s for {KUSTOMIZED:,} services"

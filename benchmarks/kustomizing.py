@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 from benchmarks.services import services, target
@@ -19,12 +19,12 @@ def has_kubectl() -> bool:
 
 
 def kustomize_seconds(count: int) -> float:
-    """Seconds of one `kubectl kustomize` over the tree of so many services."""
+    """Seconds of a processor of one `kubectl kustomize` over the tree of so many services."""
     compiled = compile_files(services(count), target=target())
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "rendered"
         write_tree(tree, compiled.tree, force=False)
         command = [str(shutil.which("kubectl")), "kustomize", str(tree)]
-        begun = time.perf_counter()
+        begun = sum(os.times()[2:4])
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)  # noqa: S603 - a known program
-        return time.perf_counter() - begun
+        return sum(os.times()[2:4]) - begun

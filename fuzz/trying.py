@@ -17,6 +17,7 @@ from fuzz.inputs import BEFORE, DUMP, GRAPH, INPUT, PROJECT, Input
 from fuzz.judging import faults, peer_faults
 from fuzz.routing import graph_faults, route_faults
 from fuzz.viewing import explained_faults, imported, updated_faults
+from kservec.report.text import text_report
 
 HANG_SECONDS = 2.0
 """Of processor time, for one input: the machine may be busy with other things."""
@@ -66,6 +67,7 @@ def tried(given: Input, *, twice: bool = True, thorough: bool = True) -> Verdict
                 found += [fault_of(text) for text in updated_faults(given)]
             else:
                 made = imported(given) if given.below(DUMP) else built(given)
+                text_report(made.diagnostics, made.sources)
                 seconds = time.process_time() - start
                 outcome = "output" if made.ok else "refused"
                 codes = frozenset(d.code.slug for d in made.diagnostics)
@@ -85,7 +87,8 @@ def slow_faults(given: Input, seconds: float) -> Iterator[Fault]:
     most = SLOW_SECONDS + SLOW_SECONDS_PER_BYTE * given.size
     if seconds > most:
         start = time.process_time()
-        built(given)
+        made = imported(given) if given.below(DUMP) else built(given)
+        text_report(made.diagnostics, made.sources)
         again = time.process_time() - start
         if again > most:
             yield Fault(f"slow: {given.family}", f"{again:.2f} s for {given.size} bytes")

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
+from kservec.io.packaged import PROFILE_FILE
+
 ROOT = Path(__file__).resolve().parent.parent
 CATALOG = ROOT / "runtimes" / "catalog" / "0.21"
 DIFFERENCES = ROOT / "docs" / "catalog-differences.yaml"
@@ -49,7 +51,8 @@ needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no recorded p
 @cache
 def read(folder: Path) -> Mapping[str, Document]:
     """The documents of a catalog folder by file name; a file holds one."""
-    return {path.name: yaml.safe_load(path.read_text("utf-8")) for path in sorted(folder.glob("*.yaml"))}
+    paths = (path for path in sorted(folder.glob("*.yaml")) if path.name != PROFILE_FILE)
+    return {path.name: yaml.safe_load(path.read_text("utf-8")) for path in paths}
 
 
 @cache

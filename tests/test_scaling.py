@@ -335,10 +335,18 @@ def test_hpa_behavior(bench):
     assert not found
 
 
+def test_a_cpu_metric_without_a_type_is_a_utilization(bench):
+    """KServe reads it so, and nothing of it is lost."""
+    spec, found = hpa_of(bench(), autoScaling={"metrics": [resource("cpu", averageUtilization=70)]})
+    assert spec["metrics"][0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 70}
+    assert not found
+
+
 def test_keda_passes_over_single_metrics(bench):
     """Settings that KEDA does not know are reported."""
     _, found = keda_of(bench(), scaleTarget=5, autoScaling={"metrics": [external()]})
-    assert [d.message.split(" has")[0] for d in found] == ["spec.predictor.scaleTarget"]
+    reason = "spec.predictor.scaleTarget has no effect: KEDA scales by autoScaling.metrics alone"
+    assert [d.message for d in found] == [reason]
 
 
 @pytest.mark.parametrize(

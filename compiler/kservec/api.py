@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec._version import KSERVE_PROFILE
-from kservec.compilation import Inputs, Result, compile_documents, in_order
+from kservec.compilation import Coming, Inputs, Result, compile_documents, in_order
+from kservec.compilation import front_of as staged_front
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
 from kservec.core.text.encodings import shown_text
@@ -19,7 +20,7 @@ from kservec.documents.entries import ref_of
 from kservec.frontend import Options, read
 from kservec.gitops.layout import planned_tree, stream
 from kservec.gitops.rendered import Rendered
-from kservec.io.packaged import packaged_catalog, packaged_schemas
+from kservec.io.packaged import packaged_catalog, packaged_profile, packaged_schemas
 from kservec.io.reading import File, read_files
 from kservec.workshop import alone
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from kservec.frontend import Front
     from kservec.policy.judging import Judged
     from kservec.policy.quotas import Bounds
+    from kservec.spec.selection import Selection
     from kservec.workshop import Crew, Witness
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
@@ -52,6 +54,19 @@ SERVED = frozenset({"InferenceService", GRAPH, "LLMInferenceService", "TrainedMo
 
 
 @record
+class Upgrade:
+    """What comes next: a version of KServe, files that are laid over the platform, and the services that have it.
+
+    `but`: services that do not have it though they are chosen.
+    """
+
+    profile: str = KSERVE_PROFILE
+    platform: Sequence[File] = ()
+    only: Sequence[Selection] = ()
+    but: frozenset[ObjectRef] = frozenset()
+
+
+@record
 class Target:
     """The cluster that is compiled for.
 
@@ -59,7 +74,7 @@ class Target:
     that it does not have; `limits` bound what a file may hold. `previous` are files of the last build, which name the
     stable revisions of canaries; `names_revisions` gives revisions of Knative services names that follow from their
     content; `additions` are what a project wants beyond KServe. `share` is the part of the services that is compiled,
-    None for all.
+    None for all. `profile` is the version of KServe; `upgrade` is what some of the services are compiled for instead.
     """
 
     platform: Sequence[File] = ()
@@ -70,6 +85,8 @@ class Target:
     names_revisions: bool = False
     additions: Additions | None = None
     share: Share | None = None
+    profile: str = KSERVE_PROFILE
+    upgrade: Upgrade | None = None
 
 
 @record
@@ -168,17 +185,39 @@ def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]
     if target.share is not None and any(ref_of(d, packaged_schemas()).kind == GRAPH for d in specs):
         # Graphs look at services in all namespaces.
         specs, found = parsed(own, target.limits)
-    groups = (target.platform, builtin_files(target, presets=need_presets(specs)), target.previous)
+    presets = need_presets(specs)
+    groups = (target.platform, builtin_files(target, presets=presets), target.previous)
     (platform, odd), (catalog, _), (previous, stale) = (parsed(group, target.limits) for group in groups)
+    coming, files_coming = coming_of(target, presets=presets)
     inputs = Inputs(
         specs=specs,
         platform=platform,
         builtin=catalog,
         options=options_of(target, previous),
-        findings=(*found, *odd, *stale),
+        findings=(*found, *odd, *stale, *(coming.findings if coming is not None else ())),
         unread=tuple(unread_texts((*found, *odd), own, target.platform)),
+        coming=coming,
     )
-    return inputs, [file for group in (own, *groups) for file in group]
+    return inputs, [file for group in (own, *groups, files_coming) for file in group]
+
+
+def coming_of(target: Target, *, presets: bool) -> tuple[Coming | None, Sequence[File]]:
+    """What some services are compiled for instead, and the files that it comes from; None without an upgrade."""
+    upgrade = target.upgrade
+    if upgrade is None:
+        return None, ()
+    later = evolve(target, platform=(*target.platform, *upgrade.platform), profile=upgrade.profile, upgrade=None)
+    builtin = builtin_files(later, presets=presets)
+    (platform, found), (catalog, _) = (parsed(group, target.limits) for group in (later.platform, builtin))
+    coming = Coming(
+        platform=platform,
+        builtin=catalog,
+        options=options_of(later),
+        only=upgrade.only,
+        but=upgrade.but,
+        findings=tuple(found),
+    )
+    return coming, (*later.platform, *builtin)
 
 
 def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
@@ -189,6 +228,7 @@ def options_of(target: Target, previous: Iterable[Document] = ()) -> Options:
         names_revisions=target.names_revisions,
         additions=target.additions,
         share=target.share,
+        profile=packaged_profile(target.profile),
     )
 
 
@@ -269,7 +309,7 @@ def builtin_files(target: Target, *, presets: bool = True) -> tuple[File, ...]:
     """The documents that come with kservec, unless the target does without; with the presets of LLMs or without."""
     if target.catalog == NO_CATALOG:
         return ()
-    files = (File(name, content) for name, content in packaged_catalog(KSERVE_PROFILE))
+    files = (File(name, content) for name, content in packaged_catalog(target.profile))
     return tuple(file for file in files if presets or PRESET not in file.name)
 
 
@@ -282,8 +322,7 @@ def need_presets(specs: Iterable[Document]) -> bool:
 def front_of(files: Sequence[File], *, target: Target | None = None) -> tuple[Front, Compilation]:
     """What the passes would start from, and what is wrong with the documents; nothing is compiled."""
     inputs, files_read = inputs_of(files, target or Target())
-    schemas = packaged_schemas()
-    front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs())
+    front, _ = staged_front(inputs, packaged_schemas(), plugs())
     result = Result(diagnostics=in_order((*inputs.findings, *front.diagnostics)))
     return front, Compilation(result=result, sources=shown_sources(result.diagnostics, files_read))
 

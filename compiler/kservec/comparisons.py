@@ -176,7 +176,8 @@ def units_in(current: Iterable[File], pairs: Iterable[Altered]) -> dict[Name, De
 
 def further_files(base: Base, workspace: Workspace, settings: Settings) -> tuple[str, ...]:
     """The changed files among those that an environment is made of besides its documents."""
-    paths = [path for path in (*settings.include, settings.patches, LOCK_FILE) if path]
+    coming = settings.upgrade.platform if settings.upgrade is not None else ()
+    paths = [path for path in (*settings.include, *coming, settings.patches, LOCK_FILE) if path]
     existing = workspace.below(path for path in paths if workspace.at(path).exists())
     files = [file for path in existing for file in read_files([path], Limits().max_bytes)]
     before, after = changed_inputs(base, workspace, paths, files)

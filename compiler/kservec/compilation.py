@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
+from kservec.core.staging import Staged
 from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
-from kservec.frontend import Options, read
+from kservec.frontend import READERS as UNITS
+from kservec.frontend import Options, merged, read
 from kservec.pipeline import REFERRING, run
+from kservec.spec.selection import ANY
 from kservec.workshop import Workshop, alone, stages
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from kservec.frontend import Front
     from kservec.gitops.rendered import Rendered
     from kservec.policy.units import Judge
+    from kservec.spec.selection import Selection
     from kservec.workshop import Crew, Made, Witness
 
 NAME = ("metadata", "name")
@@ -36,7 +41,8 @@ NAME = ("metadata", "name")
 class Inputs:
     """The documents of a run by what they are for, and what was found when they were read.
 
-    `unread` are the texts of documents that could not be read.
+    `unread` are the texts of documents that could not be read. `coming`: what some of the services are compiled for
+    instead.
     """
 
     specs: Sequence[Document]
@@ -45,6 +51,22 @@ class Inputs:
     options: Options = fresh(factory=Options)
     findings: Sequence[Diagnostic] = ()
     unread: Sequence[str] = ()
+    coming: Coming | None = None
+
+
+@record
+class Coming:
+    """A platform, catalog and options that come next, and the services that are compiled for them already.
+
+    `but`: those that are not, though they are chosen.
+    """
+
+    platform: Sequence[Document] = ()
+    builtin: Sequence[Document] = ()
+    options: Options = fresh(factory=Options)
+    only: Sequence[Selection] = ()
+    but: frozenset[ObjectRef] = frozenset()
+    findings: Sequence[Diagnostic] = ()
 
 
 @record
@@ -52,13 +74,14 @@ class Result:
     """What a run made: objects in their total order, findings in the order of the input, where services are reached.
 
     With an error among the findings there are no objects and no URLs. `judge` is what a project's objects were held
-    against.
+    against. `staged` are the services that were compiled for what comes next.
     """
 
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
     judge: Judge | None = None
+    staged: Staged = Staged()
 
     @property
     def ok(self) -> bool:
@@ -70,7 +93,7 @@ def compile_documents(
     inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew = alone, witness: Witness | None = None
 ) -> Result:
     """Compile documents. `crew` does the work; `witness` sees units without errors, if the crew is of this process."""
-    front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
+    front, staged = front_of(inputs, schemas, plugs)
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
     shop, context = evolve(first_stage(front, inputs), witness=witness), front.context
@@ -85,9 +108,25 @@ def compile_documents(
     said = (*output.declared(context, schemas), *misled(own, output, schemas), *placed)
     ordered = in_order(d for d in (*found, *said) if not broken.explains(d))
     if has_errors(ordered):
-        return Result(diagnostics=ordered)
+        return Result(diagnostics=ordered, staged=staged)
     objects = tuple(output.objects[ref] for ref in sorted(output.objects))
-    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=shop.judge)
+    return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=shop.judge, staged=staged)
+
+
+def front_of(inputs: Inputs, schemas: Schemas, plugs: Plugs) -> tuple[Front, Staged]:
+    """What the passes of a run start from, and which services are compiled for what comes next."""
+    front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
+    coming = inputs.coming
+    if coming is None:
+        return front, Staged()
+    from kservec.core.staging import staged  # noqa: PLC0415 - most projects have no upgrade under way
+
+    services = ((ref_of(d, schemas), d.value) for d in inputs.specs)
+    chosen = staged([(ref, value) for ref, value in services if ref.kind in UNITS], coming.only)
+    options = evolve(coming.options, previous=inputs.options.previous)
+    later = read(inputs.specs, coming.platform, coming.builtin, options, schemas, plugs)
+    is_all = any(selection.text == ANY for selection in coming.only)
+    return merged(front, later, chosen.moved - coming.but, is_all=is_all), chosen
 
 
 def first_stage(front: Front, inputs: Inputs) -> Workshop:
@@ -100,13 +139,27 @@ def first_stage(front: Front, inputs: Inputs) -> Workshop:
 def all_made(front: Front, shop: Workshop, crew: Crew) -> Generator[list[Made], None, None]:
     """What becomes of all units: first of those in the workshop, then of those that refer to them."""
     index, foreign = shop.index, {unit.ref for unit in front.others}
-    for made in crew(shop):
+    for made in chain.from_iterable(map(crew, split(front, shop))):
         if index is not None:
             index.take(one.endpoint for one in made)
         yield [one for one in made if one.ref not in foreign] if foreign else made
     if index is not None:
         _, units = stages(front.units)
-        yield from alone(Workshop(env=index.known_in(front.env), units=units, judge=shop.judge, witness=shop.witness))
+        last = Workshop(env=front.env, units=units, judge=shop.judge, witness=shop.witness)
+        for part in split(front, last):
+            yield from alone(evolve(part, env=index.known_in(part.env)))
+
+
+def split(front: Front, shop: Workshop) -> tuple[Workshop, ...]:
+    """A workshop, or two where some of its units are compiled for what comes next.
+
+    Each has only a part of what their documents lead to, so neither can be made of these again.
+    """
+    if front.later is None:
+        return (shop,)
+    now = [unit for unit in shop.units if unit.ref not in front.moved]
+    then = [unit for unit in shop.units if unit.ref in front.moved]
+    return evolve(shop, units=now, inputs=None), evolve(shop, env=front.later, units=then, inputs=None)
 
 
 def step_of(front: Front, ref: ObjectRef) -> Step | None:
@@ -117,9 +170,10 @@ def step_of(front: Front, ref: ObjectRef) -> Step | None:
 
 def steps_of(front: Front) -> Iterator[Step]:
     """Every unit after all its passes, with its trees, those that refer to others last."""
-    index, env = index_of(front), front.env
+    index = index_of(front)
     first, last = stages(front.units)
     for unit in (*first, *last):
+        env = front.env_of(unit.ref)
         (step,) = run([unit], index.known_in(env) if index and unit.ref.kind in REFERRING else env)
         if index is not None:
             index.take([index.endpoint(step.unit, env, is_broken=has_errors(step.diagnostics))])
@@ -174,16 +228,16 @@ def judge_of(front: Front) -> Judge | None:
 
     None where there is neither a policy nor pools.
     """
-    policy = policy_of(front.env)
-    if policy is None and not front.env.cluster.node_pools:
+    policy = policy_of(front.site)
+    if policy is None and not front.site.cluster.node_pools:
         return None
     from kservec.policy.units import Judge  # noqa: PLC0415 - only projects have a policy
 
     if policy is not None:
-        return Judge(front.env, policy)
+        return Judge(front.site, policy)
     from kservec.policy.pools import CAPACITY_ALONE  # noqa: PLC0415 - most clusters state no node pools
 
-    return Judge(front.env, CAPACITY_ALONE)
+    return Judge(front.site, CAPACITY_ALONE)
 
 
 def policy_of(env: Env) -> Policy | None:

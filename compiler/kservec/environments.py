@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.api import Target, compile_files, parsed, shown_sources
+from kservec.api import Target, Upgrade, compile_files, parsed, shown_sources
 from kservec.compilation import in_order
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
@@ -19,7 +19,7 @@ from kservec.gitops.layout import planned_files, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.io.named_paths import nothing_compiled, path_faults
 from kservec.io.packaged import packaged_schemas
-from kservec.io.workspace import Workspace, include_files, platform_files, source_files
+from kservec.io.workspace import Workspace, coming_files, include_files, platform_files, source_files
 from kservec.judging import judge
 from kservec.project.gitops import gitops_span
 from kservec.workshop import alone
@@ -187,8 +187,40 @@ def render(  # noqa: PLR0913 - all but the two that matter are given by name
         return evolve(stopped(workspace, name, faults[0]), diagnostics=faults)
     sources = source_files(workspace, settings, limits.max_bytes)
     target = evolve(target_of(workspace, settings, limits), share=share)
+    compiled = rendering_of(workspace, settings, (sources, target), crew, witness)
+    return after_stages(compiled, workspace, STAGES)
+
+
+def after_stages(rendering: Rendering, workspace: Workspace, stages: Sequence[Stage]) -> Rendering:
+    """An environment after stages, one after the other, until one finds an error.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    for stage in stages:
+        rendering = stage(rendering, workspace) if rendering.ok else rendering
+    return rendering
+
+
+def rendering_of(
+    workspace: Workspace,
+    settings: Settings,
+    inputs: tuple[tuple[File, ...], Target],
+    crew: Crew = alone,
+    witness: Witness | None = None,
+) -> Rendering:
+    """What is compiled of an environment, before any stage.
+
+    Args:
+        workspace: the project.
+        settings: the environment.
+        inputs: its sources, and its cluster.
+        crew: does the work.
+        witness: handed each compiled service with its trees, by a crew of this process.
+    """
+    (sources, target), share = inputs, inputs[1].share
     compilation = compile_files(sources, target=target, crew=crew, witness=witness)
-    rendering = Rendering(
+    return Rendering(
         settings=settings,
         output=workspace.at(settings.output),
         sources=sources,
@@ -199,9 +231,6 @@ def render(  # noqa: PLR0913 - all but the two that matter are given by name
         judge=compilation.result.judge,
         share=share,
     )
-    for stage in STAGES:
-        rendering = stage(rendering, workspace) if rendering.ok else rendering
-    return rendering
 
 
 def stopped(workspace: Workspace, name: str, reason: Diagnostic) -> Rendering:
@@ -216,6 +245,11 @@ def said_of(
     """What was found in an environment; what is about the project's own settings is located in its file."""
     places = absent_places(workspace, settings.name)
     found = tuple(placed(d, places) for d in compilation.diagnostics)
+    if settings.upgrade is not None and share is None:
+        from kservec.project.upgrade import upgrade_findings  # noqa: PLC0415 - most projects have no upgrade under way
+
+        document = workspace.project.document
+        found = (*found, *upgrade_findings(settings.upgrade, compilation.result.staged, document))
     if compilation.ok and not compilation.objects and share is None:
         found = (*found, nothing_compiled(workspace))
     return found
@@ -265,8 +299,22 @@ def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Targe
             *platform_files(workspace, settings, limits.max_bytes),
         ),
         catalog=settings.catalog,
+        profile=settings.kserve,
         absent=settings.absent,
         limits=limits,
         names_revisions=settings.names_revisions,
         additions=evolve(settings.additions, policy=settings.policy, lock=workspace.lock),
+        upgrade=upgrade_of(workspace, settings, limits),
     )
+
+
+def upgrade_of(workspace: Workspace, settings: Settings, limits: Limits) -> Upgrade | None:
+    """What some of the services of an environment are compiled for instead; None where there are none.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    coming = settings.upgrade
+    if coming is None or not coming.only:
+        return None
+    return Upgrade(profile=coming.kserve, platform=coming_files(workspace, coming, limits.max_bytes), only=coming.only)

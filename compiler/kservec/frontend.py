@@ -16,6 +16,7 @@ from kservec.admission.servingruntime import admit_runtimes
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span
 from kservec.core.models.local_models import CACHE, NAMESPACE_CACHE
 from kservec.core.names import GROUP
+from kservec.core.profile import CURRENT, Profile
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import Env
 from kservec.core.unit import Unit
@@ -30,6 +31,7 @@ from kservec.documents.metadata import odd_in_others
 if TYPE_CHECKING:
     from kservec.core.additions import Additions
     from kservec.core.catalog import Catalog
+    from kservec.core.diagnostics import ObjectRef
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Plugs
     from kservec.core.schemas.schema import Schemas
@@ -58,6 +60,7 @@ class Options:
     `absent` are kinds that it does not have (`Kind`, `Kind.group` or `group/version/Kind`). `previous` are documents of
     the last build. `names_revisions`: revisions of Knative services get names, instead of numbers in the cluster.
     `additions`: what a project wants beyond KServe. `share`: the part of the units that is compiled, None for all.
+    `profile`: the version of KServe.
     """
 
     absent: tuple[str, ...] = ()
@@ -65,6 +68,7 @@ class Options:
     names_revisions: bool = False
     additions: Additions | None = None
     share: Share | None = None
+    profile: Profile = CURRENT
 
     def holds(self, namespace: str) -> bool:
         """Whether what is in a namespace is compiled."""
@@ -76,7 +80,8 @@ class Front:
     """What the passes start from. `context` are documents of the input that are not compiled, in their order.
 
     `broken` is what was declared and cannot be used. `others` are the units of other parts, which graphs may refer to,
-    and `refused` what is wrong with those that became none; both only where a part is compiled that has graphs.
+    and `refused` what is wrong with those that became none; both only where a part is compiled that has graphs. `later`
+    is what the services in `moved` are compiled for instead; `is_all`: all are meant, so it is what the cluster is.
     """
 
     env: Env
@@ -86,6 +91,37 @@ class Front:
     broken: Broken = fresh(factory=Broken)
     others: tuple[Unit, ...] = ()
     refused: tuple[Diagnostic, ...] = ()
+    later: Env | None = None
+    moved: frozenset[ObjectRef] = frozenset()
+    is_all: bool = False
+
+    @property
+    def site(self) -> Env:
+        """What objects are held against: the cluster as it is, or as it comes where that is meant for all services."""
+        return self.later if self.later is not None and self.is_all else self.env
+
+    def env_of(self, ref: ObjectRef) -> Env:
+        """What a service is compiled for."""
+        return self.later if self.later is not None and ref in self.moved else self.env
+
+
+def merged(front: Front, later: Front, moved: frozenset[ObjectRef], *, is_all: bool) -> Front:
+    """What the passes start from where some services are compiled for what comes next.
+
+    Of those all that was found is what was found there; what is wrong with the coming platform itself counts, too.
+    """
+    units = [u for u in front.units if u.ref not in moved] + [u for u in later.units if u.ref in moved]
+    described = {unit.ref for unit in (*front.units, *later.units)}
+    now = (d for d in front.diagnostics if d.subject not in moved)
+    then = (d for d in later.diagnostics if d.subject in moved or d.subject not in described)
+    return evolve(
+        front,
+        units=tuple(sorted(units, key=lambda unit: unit.ref)),
+        diagnostics=(*now, *then),
+        later=later.env,
+        moved=moved,
+        is_all=is_all,
+    )
 
 
 def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in rank and are told apart by name
@@ -108,10 +144,12 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     """
     ranked = ((builtin, Rank.BUILTIN), (platform, Rank.PLATFORM), (specs, Rank.INPUT))
     entries, found = checked((e for docs, rank in ranked for e in entries_of(docs, rank, schemas)), schemas)
+    entries, later = served(entries, options.profile)
     env, faults = read_env(entries, options, schemas, plugs)
     own = [entry for entry in entries if entry.rank is Rank.INPUT]
     own, repeats = once(own)
-    found += [*faults, *repeats]
+    own, strange = brought_in(own, env)
+    found += [*later, *faults, *repeats, *strange]
     broken = broken_documents(entries, found)
     ordered = sorted(own, key=lambda entry: entry.ref)
     units, judged = read_units((e for e in ordered if options.holds(e.ref.namespace)), env)
@@ -147,6 +185,24 @@ def read_units(entries: Iterable[Entry], env: Env) -> tuple[list[Unit], list[Dia
 def is_graph(unit: Unit) -> bool:
     """Whether a unit may refer to services in all namespaces."""
     return unit.ref.kind == GRAPH
+
+
+def served(entries: list[Entry], profile: Profile) -> tuple[list[Entry], Sequence[Diagnostic]]:
+    """The entries that a version of KServe has all fields of, and what is wrong with the others."""
+    if not profile.fields:
+        return entries, ()
+    from kservec.documents.served import known_entries  # noqa: PLC0415 - most runs are for the version that has all
+
+    return known_entries(entries, profile)
+
+
+def brought_in(entries: list[Entry], env: Env) -> tuple[list[Entry], Sequence[Diagnostic]]:
+    """The entries whose models a version of KServe can bring in, and what is wrong with the others."""
+    if not env.profile.schemes:
+        return entries, ()
+    from kservec.documents.served import known_uris  # noqa: PLC0415 - as above
+
+    return known_uris(entries, env)
 
 
 def with_trained(units: Sequence[Unit], entries: Sequence[Entry], env: Env) -> tuple[Sequence[Unit], list[Diagnostic]]:
@@ -198,6 +254,7 @@ def read_env(
         previous={ref_of(document, schemas): document.value for document in options.previous},
         names_revisions=options.names_revisions,
         additions=options.additions,
+        profile=options.profile,
     )
     return env, [*found, *cluster_faults, *catalog_faults, *judge_runtimes(entries, catalog, platform)]
 

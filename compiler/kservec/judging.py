@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec._version import KSERVE_PROFILE
 from kservec.api import parsed, shown_sources
 from kservec.compilation import in_order
 from kservec.core.diagnostics import Span
@@ -70,4 +69,4 @@ def stale_lock(workspace: Workspace) -> tuple[Diagnostic, ...]:
     from kservec.io.packaged import packaged_versions  # noqa: PLC0415 - many projects have no lock
     from kservec.project.lock import outdated  # noqa: PLC0415 - as above
 
-    return outdated(workspace.lock, packaged_versions(KSERVE_PROFILE), shown_name(workspace.at(LOCK_FILE)))
+    return outdated(workspace.lock, packaged_versions(workspace.kserve), shown_name(workspace.at(LOCK_FILE)))

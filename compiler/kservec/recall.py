@@ -182,7 +182,7 @@ def base_of(workshop: Workshop, stamp: str, texts: Texts, services: Set[int]) ->
     others = [texts.document(d) for d in inputs.specs if id(d) not in services]
     described = [texts.document(d) for group in (inputs.platform, options.previous) for d in (*group, *MARK)]
     builtin = sorted({document.file for document in inputs.builtin})
-    said = canonical((options.absent, options.names_revisions, options.additions))
+    said = canonical((options.absent, options.names_revisions, options.additions, options.profile.version))
     return digest((stamp, *sorted(others), "", *described, *builtin, said))
 
 

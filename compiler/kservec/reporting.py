@@ -7,32 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.api import builtin_files, text_of
 from kservec.comparisons import comparison_of
 from kservec.core.text.source import Limits
-from kservec.drawing.svg import STYLE, svg
 from kservec.environments import render, target_of
 from kservec.io.packaged import packaged_site
 from kservec.site.site import site_pages
 from kservec.site.subject import Compared, Subject
-from kservec.topology.inventory import inventory_of, items_of, rendered_items
-from kservec.topology.units import unit_topology
-from kservec.topology.values import NodeKind
 from kservec.workshop import alone, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kservec.committed import Base
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env
     from kservec.core.unit import Unit
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
-    from kservec.site.subject import Picture
     from kservec.site.writer import Page
-    from kservec.topology.values import Node
-
-SHEET = "style.css"
-PREFIX = "picture-"
-"""What the ids of a picture begin with in its page."""
 
 
 class Witnessed(NamedTuple):
@@ -81,34 +71,9 @@ def report_pages(
         patches=settings.patches,
         tool="" if settings.gitops.tool == "none" else settings.gitops.tool,
         compared=compared,
-        picture=pictures(seen),
     )
     templates = {name: content.decode() for name, content in packaged_site("templates").items()}
-    return site_pages(subject, templates, assets())
-
-
-def assets() -> dict[str, bytes]:
-    """The files that pages refer to; the style of pictures is part of that of the site."""
-    files = packaged_site("assets")
-    return {**files, SHEET: files[SHEET] + f"\n{STYLE}\n".encode()}
-
-
-def pictures(seen: Witnessed) -> Picture:
-    """What draws the way of requests through a unit; services that it calls lead to their own pages."""
-    compiled = [item for unit, _ in seen.units for item in items_of(unit)]
-    patched = bool(seen.rendering.settings.patches)
-    items = rendered_items(seen.rendering.objects, compiled, patched=patched)
-    sources = {unit.ref: unit.source for unit, _ in seen.units}
-    inventory = inventory_of(items, sources)
-
-    def picture(ref: ObjectRef, link: Callable[[ObjectRef], str]) -> str:
-        def address(node: Node) -> str:
-            return link(node.ref) if node.kind is NodeKind.UNIT and node.ref in sources else ""
-
-        topology = unit_topology(inventory, ref)
-        return svg([topology], prefix=PREFIX, link=address, inline=True) if topology.nodes else ""
-
-    return picture
+    return site_pages(subject, templates, packaged_site("assets"))
 
 
 def texts(workspace: Workspace, rendering: Rendering) -> dict[str, str]:

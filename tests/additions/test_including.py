@@ -108,3 +108,24 @@ def test_a_name_that_is_a_boolean_is_to_be_quoted() -> None:
     )
     (found,) = included(documents, (), packaged_schemas(), ()).diagnostics
     assert (found.code.slug, found.help) == ("schema/type", 'put it in quotes: "n"')
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "spec", "codes"),
+    [
+        ("HorizontalPodAutoscaler", "autoscaling/v1", "text", ["schema/type"]),
+        ("HorizontalPodAutoscaler", "autoscaling/v1", "{minReplicas: {a: 1}}", ["schema/type"]),
+        ("HorizontalPodAutoscaler", "autoscaling/v1", "{minReplicas: 2, maxReplicas: 1}", ["output/replicas-range"]),
+        ("HorizontalPodAutoscaler", "autoscaling/v1", "{maxReplicas: 3, targetCPUUtilizationPercentage: 50}", []),
+        ("ReplicaSet", "apps/v1", "[1]", ["schema/type"]),
+        ("ReplicaSet", "apps/v1", "{selector: {matchLabels: x}}", ["schema/type"]),
+        ("ReplicaSet", "apps/v1", "{selector: {matchExpressions: [{key: [a], operator: In}]}}", ["schema/type"]),
+        ("ReplicaSet", "apps/v1", "{selector: {matchLabels: {a: b}}}", ["output/selector-mismatch"]),
+    ],
+)
+def test_what_rules_speak_of_is_checked_in_kinds_without_a_schema(
+    kind: str, version: str, spec: str, codes: list[str]
+) -> None:
+    """A field of the wrong type is refused by name, whether or not the schema of its kind is at hand."""
+    text = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: own, namespace: ml}}\nspec: {spec}\n"
+    assert outcome(text)[1] == codes

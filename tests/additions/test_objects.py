@@ -8,9 +8,12 @@ import pytest
 
 from kservec.core.additions import Budget, Monitor, Peers
 from kservec.core.network.addresses import rules_of, urls
+from kservec.core.pods.metrics_ports import MetricsPort
+from kservec.passes.monitor_pods import endpoint
 
 from .making import made, objects, service, slugs
 
+SERVER = {"name": "main", "ports": [{"containerPort": 8000}]}
 ONE = Budget(field="maxUnavailable", value=1)
 KNATIVE_NAMESPACE = "knative-serving"
 
@@ -104,3 +107,11 @@ def test_urls_are_told_from_other_texts(text: str, found: list[tuple[str, str, i
 def test_hosts_become_peers(host: str, peers: list[list[str]]) -> None:
     """What is in the cluster becomes its namespace, what is not any address, and what may be either both."""
     assert [[next(iter(peer)) for peer in rule["to"]] for rule in rules_of(host, 80)] == peers
+
+
+@pytest.mark.parametrize(("scheme", "settings"), [("https", {"insecureSkipVerify": True}), ("http", None)])
+def test_certificates_of_servers_are_not_checked(scheme: str, settings: Any) -> None:
+    """A server with TLS has a certificate of an authority of its own; one without has none to be passed over."""
+    read = endpoint(MetricsPort(SERVER, 8000, scheme=scheme), Monitor(interval=""), None)  # type: ignore[arg-type]
+    assert read["scheme"] == scheme
+    assert read.get("tlsConfig") == settings

@@ -43,7 +43,7 @@ def test_a_comparison_without_a_difference_says_so(tmp_path: Path) -> None:
     """Where nothing changes there is a page that says that."""
     work = repository(tmp_path)
     assert kservec(work, "report", "prod", "-o", "site", "--diff", "HEAD").status == 0
-    assert "nothing changes" in (work / "site" / "changes.html").read_text()
+    assert "Nothing changes" in (work / "site" / "changes.html").read_text()
     assert 'id="changes"' not in (work / "site" / UNIT).read_text()
 
 

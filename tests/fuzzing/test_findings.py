@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from kservec import File, Target, compile_files, compile_text
+from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.core.golang.expressions import finder
+from kservec.core.knative.revisions import last_stable
 from kservec.core.text.confidential import showable
 from kservec.report.text import text_report
 
@@ -20,6 +22,7 @@ kind: LLMInferenceService
 metadata: {name: chat, namespace: ml}
 spec: {model: {uri: "hf://org/model", name: m}, baseRefs: [{name: base}], router: {scheduler: {}}}
 """
+ERROR = Code("a/b", Severity.ERROR, "a title", "A text.")
 POOL = {"router": {"scheduler": {"pool": {"spec": {}}}}}
 
 
@@ -125,3 +128,66 @@ def test_nothing_is_searched_for_what_a_long_word_was_meant_to_be() -> None:
         hints += [d.help for d in compiled.diagnostics if d.code.slug == "graph/unknown-node"]
     assert f"did you mean {'a' * 20}?" in hints[0]
     assert "did you mean" not in hints[1]
+
+
+STOPPED = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: iris, namespace: ml, annotations: {serving.kserve.io/deploymentMode: Standard}}
+spec:
+  predictor:
+    resourceClaims: [{name: gpu, resourceClaimName: one}]
+    containers:
+    - name: kserve-container
+      image: scorer:1
+      lifecycle: {stopSignal: SIGUSR1, preStop: {sleep: {seconds: 9}}}
+"""
+
+
+def test_a_signal_beside_hooks() -> None:
+    """It comes out as it is, and a hook beside it is still judged."""
+    good, bad = compile_text(STOPPED), compile_text(STOPPED.replace("seconds: 9", "seconds: 99"))
+    deployment = next(yaml.safe_load(o.text) for o in good.objects if o.ref.kind == "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["lifecycle"] == {"stopSignal": "SIGUSR1", "preStop": {"sleep": {"seconds": 9}}}
+    assert [d.code.slug for d in bad.diagnostics] == ["pod/invalid-value"]
+
+
+@pytest.mark.parametrize("column", [1, 70_000])
+def test_a_place_in_a_long_line_is_shown(column: int) -> None:
+    """Of a line without end the part around the place is shown, with its control characters as blanks."""
+    text = f"{'a' * (column - 1)}\x1bHERE{'b' * 70_000}"
+    found = Diagnostic(code=ERROR, message="it is wrong", span=Span("a.yaml", 1, column + 1, 1, column + 5))
+    shown = text_report([found], {"a.yaml": text}).splitlines()
+    start = shown[3].index(" HERE") + 1
+    assert shown[4].index("^") == start
+    assert shown[4].count("^") == len("HERE")
+    assert len(shown[3]) < 160
+
+
+@pytest.mark.parametrize(
+    ("spec", "stable"),
+    [
+        ({"traffic": [{"revisionName": "iris-predictor-00aa11bb22"}]}, "iris-predictor-00aa11bb22"),
+        ({"traffic": [{"revisionName": 5}], "template": {"metadata": {"name": "iris-predictor-00aa11bb22"}}}, ""),
+        ({"traffic": 5, "template": {"metadata": {"name": "iris-predictor-00aa11bb22"}}}, "iris-predictor-00aa11bb22"),
+        ({"traffic": ["x", None], "template": [5]}, ""),
+        ("x", ""),
+        (None, ""),
+    ],
+)
+def test_an_old_tree_that_was_spoilt(spec: Any, stable: str) -> None:
+    """A stable revision is only what is a name; else it is looked for elsewhere, or refused."""
+    assert last_stable({"spec": spec}) == stable
+    old = {
+        "apiVersion": "serving.knative.dev/v1",
+        "kind": "Service",
+        "metadata": {"name": "iris-predictor", "namespace": "ml"},
+        "spec": spec,
+    }
+    service = STOPPED.replace("Standard", "Knative").partition("    resourceClaims")[0]
+    service += "    canaryTrafficPercent: 10\n    model: {modelFormat: {name: sklearn}, storageUri: s3://models/iris}\n"
+    target = Target(previous=[File("old.yaml", yaml.safe_dump(old).encode())], names_revisions=True)
+    compiled = compile_text(service, target=target)
+    assert compiled.ok is bool(stable)
+    assert compiled.ok or "knative/numbered-revision" in {d.code.slug for d in compiled.diagnostics}

@@ -80,6 +80,7 @@ def inputs(case: Case) -> tuple[list[File], Target]:
     target = Target(
         platform=files(case, options["platform"]),
         catalog=options["catalog"],
+        profile=options["profile"],
         absent=options["absent"],
         previous=tree_files(case.folder / previous, Limits()) if previous else (),
         names_revisions=options["revision_names"] == HASHED,

@@ -20,6 +20,10 @@ def test_a_long_graph_goes_as_a_file() -> None:
     """Beyond 96 KiB the graph is a file from a ConfigMap, by whose content the pods are told apart."""
     compilation = built(graph(steps_of(1600)))
     assert slugs(compilation) == ["graph/as-file"]
+    (found,) = compilation.diagnostics
+    assert found.span is not None
+    (text,) = compilation.sources.values()
+    assert text.splitlines()[found.span.line - 1].strip().startswith(('"root"', "root", "nodes", '"nodes"'))
     objects = made(compilation)
     text = objects["ConfigMap/claims-graph"]["data"]["graph.json"]
     assert len(json.loads(text)["nodes"]["root"]["steps"]) == 1600

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.llm.workloads import SIDECAR, World, build, pod, single, unit_of
 
 from kservec.passes.render_llminferenceservice import render_llminferenceservice
 from kservec.passes.split_llminferenceservice import split_llminferenceservice
+from kservec.workloads.llm.leader_worker_set import size_of
 
 
 def test_of_a_stopped_service_only_the_ca_bundle_is_left(bench) -> None:
@@ -41,3 +43,20 @@ def test_values_say_where_they_come_from(bench) -> None:
     assert image is not None
     assert image.file == "llm.yaml"
     assert body.span(("metadata", "labels", "llm-d.ai/role")) is None
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "size"),
+    [
+        ({"pipeline": 3}, 3),
+        ({"pipeline": 2, "tensor": 4}, 2),
+        ({"tensor": 4}, None),
+        ({}, None),
+        ({"data": 8, "dataLocal": 2}, 4),
+        ({"data": 2, "dataLocal": 4}, 1),
+        ({"data": 8, "dataLocal": 2, "pipeline": 3}, 4),
+    ],
+)
+def test_the_size_of_a_group(parallelism, size) -> None:
+    """As many pods as hold all copies, else as many as there are stages; without either nobody says."""
+    assert size_of(parallelism) == size

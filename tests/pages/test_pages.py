@@ -210,3 +210,15 @@ def test_other_units_do_not_change_the_page_of_a_unit(tmp_path: Path) -> None:
         return page.decode().partition("<main")[2]
 
     assert main(alone[UNIT]) == main(with_others[UNIT])
+
+
+def test_the_way_of_requests_is_drawn_with_links(tmp_path: Path) -> None:
+    """The page of a unit has its picture, whose nodes lead to the lines of the objects that they stand for."""
+    made = site(project(tmp_path, {"services/fraud.yaml": service()}))
+    page = made[UNIT].decode()
+    picture = page[page.index("<svg") : page.index("</svg>")]
+    assert "fraud-predictor" in picture
+    links = [e.attributes["href"] for e in elements(picture.encode()) if e.name == "a"]
+    assert links
+    assert {link.rpartition("#")[2] for link in links} <= {e.attributes.get("id", "") for e in elements(made[UNIT])}
+    assert b".kservec-picture" in made["style.css"]

@@ -27,7 +27,7 @@ from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.cli.writing import outcome_of, put, put_all
 from kservec.compilation import Result
-from kservec.core.records import fresh, record
+from kservec.core.records import evolve, fresh, record
 from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
 
 if TYPE_CHECKING:
@@ -82,6 +82,13 @@ PART_ALLOWED = Allowed(empty=True, shrink=True, restarts=None)
     metavar="DIR",
     help="Write the tree of an environment as an OCI artifact into this folder, an image layout.",
 )
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="SELECTION",
+    help="Give the project's upgrade to these services, too: a namespace, a label as tier=dev, or namespace/Kind/name. "
+    "It is added to upgrade.only in kservec.yaml. Repeatable.",
+)
 @click.option("--hydrator", is_flag=True, help="Add hydrator.metadata to --output, which goes to a branch of its own.")
 @click.option(
     "--commit",
@@ -100,7 +107,7 @@ PART_ALLOWED = Allowed(empty=True, shrink=True, restarts=None)
 def build(  # noqa: PLR0913 - click hands over one argument an option
     *, paths: tuple[str, ...], output: Path | None, to_stdout: bool, shape: str, force: bool, allow_empty: bool,
     allow_shrink: bool, accept_restarts: int | None, oci: Path | None, hydrator: bool, commit: str | None,
-    parts: tuple[Path, ...], target: Target, findings: Findings,
+    parts: tuple[Path, ...], only: tuple[str, ...], target: Target, findings: Findings,
 ) -> int:  # fmt: skip
     """Compile InferenceServices to plain Kubernetes YAML.
 
@@ -113,6 +120,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     \b
       kservec build
       kservec build prod
+      kservec build prod --only team-a
       kservec build isvc.yaml
       kservec build services/ --platform platform/ --output rendered/
       helm template chart | kservec build - | kubectl apply -f -
@@ -133,8 +141,14 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
             commit=commit,
             parts=parts,
         )
+        if only and not selection.broken:
+            from kservec.cli.stages import next_stage  # noqa: PLC0415 - seldom wanted
+
+            is_part = bool(parts) or chosen_share() is not None
+            selection, project = next_stage(selection, only, elsewhere=bool(output or to_stdout or oci) or is_part)
+            wanted = evolve(wanted, project=project)
         return build_environments(selection, target, wanted, findings)
-    refuse_project_options(oci=oci, hydrator=hydrator, commit=commit)
+    refuse_project_options(oci=oci, only=only, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
     refuse_inputs(output, paths)
     if parts:
@@ -167,6 +181,7 @@ class Wanted:
     hydrator: bool = False
     commit: str | None = None
     parts: tuple[Path, ...] = ()
+    project: bytes | None = None
 
 
 def build_environments(selection: Selection, target: Target, wanted: Wanted, findings: Findings) -> int:
@@ -202,6 +217,10 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
     first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
+    if wanted.project is not None and selection.workspace is not None:
+        from kservec.cli.stages import put_project  # noqa: PLC0415 - seldom wanted
+
+        put_project(selection.workspace, wanted.project)
     lines = put_all(trees, force=wanted.force)
     findings.show(found, sources, outcome="\n".join([*lines, *unbraked(selection, first), *attributes_hint(first)]))
     return 0
@@ -302,13 +321,13 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
         refuse_place(output)
 
 
-def refuse_project_options(*, oci: Path | None, hydrator: bool, commit: str | None) -> None:
+def refuse_project_options(*, oci: Path | None, only: tuple[str, ...], hydrator: bool, commit: str | None) -> None:
     """Refuse options that only environments have.
 
     Raises:
         click.UsageError: there is one.
     """
-    given = {"--oci": oci is not None, "--hydrator": hydrator, "--commit": commit is not None}
+    given = {"--oci": oci is not None, "--only": bool(only), "--hydrator": hydrator, "--commit": commit is not None}
     for option in (option for option, is_given in given.items() if is_given):
         raise click.UsageError(f"{option} is for environments of a project", click.get_current_context())
 

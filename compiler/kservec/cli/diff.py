@@ -9,7 +9,7 @@ import click
 from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.findings import Findings
 from kservec.cli.labour import cache_option, jobs_option
-from kservec.cli.options import few_collections
+from kservec.cli.options import few_collections, known_profile
 from kservec.cli.revisions import base_for, chosen, git_errors
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
@@ -17,7 +17,7 @@ from kservec.core.text.source import Limits
 from kservec.io.bounds import ExceededError, bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kservec.cli.environments import Selection
     from kservec.committed import Base
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
 
 TEXT, JSON, MARKDOWN = FORMATS = ("text", "json", "markdown")
+
+
+def upgrade_options(command: Callable[..., int]) -> Callable[..., int]:
+    """The options that say what an upgrade would bring."""
+    profile = click.option("--profile", "coming", metavar="VERSION", callback=known_profile,
+                           help="Show what compiling for this version of KServe would do.")  # fmt: skip
+    platform = click.option("--platform", "over", multiple=True, metavar="PATH", type=click.Path(),
+                            help="Show what this file or folder over the platform would do. Repeatable.")  # fmt: skip
+    only = click.option("--only", multiple=True, metavar="SELECTION",
+                        help="Show it for these services alone: a namespace, a label as tier=dev, or "
+                             "namespace/Kind/name. Repeatable.")  # fmt: skip
+    return profile(platform(only(command)))
 
 
 @click.command()
@@ -38,27 +50,41 @@ TEXT, JSON, MARKDOWN = FORMATS = ("text", "json", "markdown")
     show_default=True,
     help="Markdown is for a comment on a pull request.",
 )
+@upgrade_options
 @click.option("--exit-code", is_flag=True, help="Exit with 3 if anything is different.")
 @jobs_option
 @cache_option
 @click.option("--notes/--no-notes", default=False, show_default=True, help="Show notes about the input, too.")
-def diff(arguments: tuple[str, ...], *, exact: bool, layout: str, exit_code: bool, notes: bool) -> int:  # fmt: skip
+def diff(  # noqa: PLR0913 - click hands over one argument an option
+    arguments: tuple[str, ...], *, exact: bool, layout: str, exit_code: bool, notes: bool, coming: str | None,
+    over: tuple[str, ...], only: tuple[str, ...],
+) -> int:  # fmt: skip
     """Show what changes against the commit REF, by object and field; which pods restart, and which traffic moves.
 
     The tree that was committed where HEAD left the history of REF is compared with what a build makes now, uncommitted
     files and all. Without REF it is the tree of HEAD: what the next commit changes. ENV are names of environments, all
     of them if there are none. Where no tree was committed, one is built of the sources of that commit.
 
+    With --profile or --platform it is shown what an upgrade would do, by the line of the catalog or platform that it
+    comes from: against what is on disk, or against REF. --only shows it for some of the services.
+
     \b
       kservec diff
       kservec diff main prod
       kservec diff origin/main --format markdown > comment.md
+      kservec diff --profile 0.21
+      kservec diff --platform platform/next --only team-a
     """  # noqa: D301
     selection, ref = chosen(arguments)
     findings = Findings(layout=TEXT, notes=notes)
     if selection.workspace is None:
         findings.show(selection.diagnostics, selection.sources)
         return FAILED
+    if coming or over or only:
+        from kservec.cli.previews import selections, show_upgrade, wanted_of  # noqa: PLC0415 - seldom wanted
+
+        base = base_for(selection.workspace, ref, exact=exact) if ref in arguments else None
+        return show_upgrade(selection, base, wanted_of(coming, over, selections(only)), layout, exit_code=exit_code)
     base = base_for(selection.workspace, ref, exact=exact)
     renderings = rendered(selection)
     found, sources = all_findings(selection, renderings), all_sources(selection, renderings)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DAYS = ("%Y-%m-%d",)
 TODAY = "kservec.today"
 DESCRIBED = {"platform": "--platform", "catalog": "--catalog", "absent": "--absent", "previous": "--previous",
-             "revision_names": "--revision-names"}  # fmt: skip
+             "profile": "--profile", "revision_names": "--revision-names"}  # fmt: skip
 """Options that describe the cluster; for an environment its project does."""
 
 

@@ -90,7 +90,7 @@ def meaning(name: str, front: Front) -> tuple[Found | None, tuple[Diagnostic, ..
         meant = only(own)
         step = step_of(front, meant.ref)
         assert step is not None
-        return Found(meant, step.unit, front.env), step.diagnostics
+        return Found(meant, step.unit, front.env_of(meant.ref)), step.diagnostics
     found: list[Found] = []
     errors: list[Diagnostic] = []
     for unit in likely(name, front):
@@ -98,7 +98,7 @@ def meaning(name: str, front: Front) -> tuple[Found | None, tuple[Diagnostic, ..
         assert step is not None
         errors += [d for d in step.diagnostics if d.is_error]
         made = {m.ref: m for m in step.unit.bundle.manifests} if not has_errors(step.diagnostics) else {}
-        found += [Found(meant, step.unit, front.env, made[meant.ref]) for meant in candidates(name, made)]
+        found += [Found(meant, step.unit, front.env_of(unit.ref), made[meant.ref]) for meant in candidates(name, made)]
     if not found:
         return None, tuple(errors)
     meant = only([f.meant for f in found])

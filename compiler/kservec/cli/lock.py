@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec._version import KSERVE_PROFILE
 from kservec.cli.environments import all_findings, all_sources, rendered, selected
 from kservec.cli.options import findings_options
 from kservec.cli.status import DIFFERENT, FAILED
@@ -111,7 +110,7 @@ def gaps(task: Task) -> Iterator[Diagnostic]:
     for name in covered.stale if task.whole else ():
         message = f"nothing refers to {name} any more"
         yield Diagnostic(code=LOCK_STALE, message=message, span=Span(task.name), help=hint)
-    yield from outdated(own, packaged_versions(KSERVE_PROFILE), task.name)
+    yield from outdated(own, packaged_versions(task.workspace.kserve), task.name)
 
 
 class Wish(NamedTuple):
@@ -143,7 +142,7 @@ def updated(task: Task, findings: Findings, wish: Wish) -> int:
     new = Lock(
         images={**kept.images, **images.found},
         models={**kept.models, **models.found},
-        versions=packaged_versions(KSERVE_PROFILE),
+        versions=packaged_versions(task.workspace.kserve),
         facts=laid_over(old.facts, facts.found),
     )
     write_lock(task, new)

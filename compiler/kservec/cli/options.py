@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kservec._version import KSERVE_PROFILE
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
 from kservec.cli.labour import crew
@@ -62,7 +63,13 @@ def target_options(command: Callable[..., int]) -> Callable[..., int]:
             max_seconds=rest.pop("max_seconds"),
             max_memory=rest.pop("max_memory") * MEBIBYTE,
         )
-        target = Target(platform=files_of(platform, limits), catalog=catalog, absent=absent, limits=limits)
+        target = Target(
+            platform=files_of(platform, limits),
+            catalog=catalog,
+            absent=absent,
+            profile=rest.pop("profile"),
+            limits=limits,
+        )
         return command(*args, target=target, **rest)
 
     described = (
@@ -73,6 +80,8 @@ def target_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="The runtimes that come with kservec, or none."),
         click.option("--absent", multiple=True, metavar="KIND", callback=known_kinds,
                      help="A kind that the cluster lacks: Kind, Kind.group or group/version/Kind. Repeatable."),
+        click.option("--profile", default=KSERVE_PROFILE, show_default=True, metavar="VERSION", callback=known_profile,
+                     help="The version of KServe that is compiled for."),
         click.option("--max-file-size", type=click.IntRange(min=1), default=LARGEST_FILE, metavar="BYTES",
                      help=f"Refuse larger input files. Default: {LARGEST_FILE // MEBIBYTE} MiB."),
         click.option("--max-seconds", type=click.IntRange(min=0), default=Limits().max_seconds, show_default=True,
@@ -81,6 +90,23 @@ def target_options(command: Callable[..., int]) -> Callable[..., int]:
                      show_default=True, metavar="MIB", help="Stop what holds more memory; 0 for no limit."),
     )  # fmt: skip
     return functools.reduce(lambda done, option: option(done), reversed(described), with_target)
+
+
+def known_profile(ctx: click.Context, parameter: click.Parameter, version: str | None) -> str | None:
+    """A version of KServe that there is a profile of.
+
+    Raises:
+        click.BadParameter: there is none.
+    """
+    if version is None or version == KSERVE_PROFILE:
+        return version
+    from kservec.io.packaged import packaged_profiles  # noqa: PLC0415 - most runs are for the current version
+    from kservec.project.profiles import meant  # noqa: PLC0415 - as above
+
+    known = packaged_profiles()
+    if version not in known:
+        raise click.BadParameter(f"there is no profile of KServe {version}; {meant(version, known)}", ctx, parameter)
+    return version
 
 
 def known_kinds(ctx: click.Context, parameter: click.Parameter, absent: tuple[str, ...]) -> tuple[str, ...]:

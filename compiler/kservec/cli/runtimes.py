@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec._version import KSERVE_PROFILE
 from kservec.api import catalog_of, env_of
 from kservec.cli.options import findings_options, target_options
 from kservec.cli.status import FAILED
@@ -53,7 +52,7 @@ def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: 
     if images:
         return list_images(words, target, findings)
     if words[:1] == (EXPORT,):
-        return export(words[1:])
+        return export(words[1:], target.profile)
     if len(words) > 1:
         raise click.UsageError("name one format", click.get_current_context())
     format_name = words[0] if words else None
@@ -86,8 +85,8 @@ def list_images(words: tuple[str, ...], target: Target, findings: Findings) -> i
     return 0
 
 
-def export(names: tuple[str, ...]) -> int:
-    """Print the file of a built-in runtime or preset.
+def export(names: tuple[str, ...], profile: str) -> int:
+    """Print the file of a built-in runtime or preset of a version of KServe.
 
     Raises:
         click.UsageError: there is none of this name, or not one name is given.
@@ -95,7 +94,7 @@ def export(names: tuple[str, ...]) -> int:
     ctx = click.get_current_context()
     if len(names) != 1:
         raise click.UsageError("name one runtime to export", ctx)
-    files = {Path(path).stem: content for path, content in packaged_catalog(KSERVE_PROFILE)}
+    files = {Path(path).stem: content for path, content in packaged_catalog(profile)}
     if names[0] not in files:
         near = closest(names[0], files)
         raise click.UsageError(f"no runtime {names[0]} is built in" + (f"; did you mean {near}?" if near else ""), ctx)

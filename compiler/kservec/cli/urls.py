@@ -53,7 +53,9 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
         Findings(layout=TEXT, notes=False).show(errors, compilation.sources)
         return FAILED
     addresses = [
-        address for step in sorted(steps, key=lambda s: s.unit.ref) if (address := address_of(step.unit, front.env))
+        address
+        for step in sorted(steps, key=lambda s: s.unit.ref)
+        if (address := address_of(step.unit, front.env_of(step.unit.ref)))
     ]
     if smoke_test:
         rules = inputs.settings.image_rewrites if inputs.settings is not None else {}

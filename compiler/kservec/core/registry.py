@@ -17,6 +17,7 @@ from kservec.core.cluster import Cluster
 from kservec.core.llm.neighbour import Neighbourhood
 from kservec.core.platform import PlatformConfig
 from kservec.core.plug_loading import load, refuse_repeats
+from kservec.core.profile import CURRENT, Profile
 from kservec.core.records import entity, fresh, record
 
 if TYPE_CHECKING:
@@ -352,6 +353,7 @@ class Env:
     LLMInferenceServices, for each other. `previous` are objects of the last build. `names_revisions`: revisions of
     Knative services, and versions of services of several nodes, get names that follow from their content; else they
     are numbered, as under KServe. `additions`: what a project wants beyond KServe; None without a project.
+    `profile`: the version of KServe.
     """
 
     plugs: Plugs
@@ -364,6 +366,7 @@ class Env:
     previous: Mapping[ObjectRef, Json] = fresh(factory=dict)
     names_revisions: bool = False
     additions: Additions | None = None
+    profile: Profile = CURRENT
 
 
 def load_plugs(root: str = "kservec") -> Plugs:

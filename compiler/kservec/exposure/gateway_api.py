@@ -156,11 +156,13 @@ def duration(seconds: int | None) -> str:
     return f"{hours}h{rest // 60}m{rest % 60}s"
 
 
-def canary_weights(unit: Unit) -> tuple[tuple[str, int], ...]:
+def canary_weights(unit: Unit, env: Env) -> tuple[tuple[str, int], ...]:
     """The stable predictor's share, under an empty name, and that of each canary that has pods.
 
     KServe: httproute_reconciler.go, applyCanaryWeights; there a canary that is not ready has no share
     """
+    if not env.profile.splits_canaries:
+        return ()
     canaries = [(c, i.percent) for c in unit.components if c.canary for i in c.peek(CanaryIntent)]
     shares = [(c.name, percent) for c, percent in canaries if c.replicas != 0]
     return (("", 100 - sum(percent for _, percent in shares)), *shares) if canaries else ()
@@ -182,20 +184,22 @@ def render(unit: Unit, env: Env) -> Exposed:
     platform = env.platform
     if not platform.has(API_VERSION, KIND):
         raise Reject(finding(unit, KIND_ABSENT, f"{unit.ref} needs HTTPRoute, which the cluster lacks", ("metadata",)))
-    routes = Routes(unit=unit, platform=platform, metadata=route_metadata(unit, platform), weights=canary_weights(unit))
+    weights, metadata = canary_weights(unit, env), route_metadata(unit, platform)
+    routes = Routes(unit=unit, platform=platform, metadata=metadata, weights=weights)
     top, found = service_route(routes)
-    manifests = (*component_routes(routes), top)
+    manifests = (*component_routes(routes, env), top)
     warnings = (*unused_timeouts(unit, platform), *behind_transformer(routes))
     return Exposed(manifests, (*undeclared_gateway(env), *found, *warnings))
 
 
-def component_routes(routes: Routes) -> Iterator[Manifest]:
-    """A route for each component. The predictor's has a name that its `name` does not change.
+def component_routes(routes: Routes, env: Env) -> Iterator[Manifest]:
+    """A route for each component. The predictor's has a name that its `name` does not change, where canaries have one.
 
     KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
     """
     for role, (component, rules) in routes.of_components.items():
-        name = predictor_name(routes.unit.name) if role is Role.PREDICTOR else component.name
+        is_stable = role is Role.PREDICTOR and env.profile.splits_canaries
+        name = predictor_name(routes.unit.name) if is_stable else component.name
         yield routes.route(name, [service_host(routes.unit, routes.platform, name)], rules)
 
 

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 HOLDER = ("apps/v1", "Deployment")
 """The kind by whose schema pods are checked where there is none of the kind that has them."""
+SIBLINGS = {
+    ("apps/v1", "ReplicaSet"): (HOLDER, ("replicas", "selector")),
+    ("autoscaling/v1", "HorizontalPodAutoscaler"): (
+        ("autoscaling/v2", "HorizontalPodAutoscaler"),
+        ("maxReplicas", "minReplicas", "scaleTargetRef"),
+    ),
+}
+"""Kinds without a schema that rules speak of, the kind by whose schema they are checked, and the fields they share."""
 
 
 def refused(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
@@ -52,8 +60,8 @@ def repeated(value: Json, ref: ObjectRef, schemas: Schemas) -> Iterator[Fault]:
 
 
 def unknown_kind_faults(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
-    """What is wrong with an object of a kind without a schema: its metadata, and its pods."""
-    faults = metadata_faults(value["metadata"], takes_any_name=True)
+    """What is wrong with an object of a kind without a schema: its metadata, its pods, and what rules speak of."""
+    faults = [*metadata_faults(value["metadata"], takes_any_name=True), *sibling_misfits(value, ref, schemas)]
     for path in TEMPLATES.get((ref.group, ref.kind), ()):
         found = template_misfits(value, path, schemas)
         faults += found
@@ -61,6 +69,18 @@ def unknown_kind_faults(value: Json, ref: ObjectRef, schemas: Schemas) -> list[F
             template = lookup(without_nulls(value), path)
             faults += template_faults(template, path) if template else ()
     return faults or [*cross_faults(ref.api_version, ref.kind, without_nulls(value))]
+
+
+def sibling_misfits(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
+    """What does not fit in the fields that a kind shares with another one, for rules take them to be in order."""
+    sibling, fields = SIBLINGS.get((ref.api_version, ref.kind), (HOLDER, ()))
+    spec = value.get("spec")
+    if not fields or spec is None:
+        return []
+    shared = {name: spec[name] for name in fields if name in spec} if isinstance(spec, dict) else spec
+    holder = {"apiVersion": sibling[0], "kind": sibling[1], "metadata": {"name": "sibling"}, "spec": shared}
+    found = schemas.faults(holder, *sibling)
+    return [fault for fault in found if not isinstance(spec, dict) or (fault.path[:1] == ("spec",) and fault.path[1:])]
 
 
 def template_misfits(value: Json, path: Path, schemas: Schemas) -> list[Fault]:

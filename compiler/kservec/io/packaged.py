@@ -6,8 +6,12 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from kservec._version import KSERVE_PROFILE
+from kservec.core.profile import CURRENT, Profile
 from kservec.core.schemas.schema import Schemas
 
+PROFILE_FILE = "profile.yaml"
+"""What a folder of the catalog says of its version of KServe beside runtimes, presets and configuration."""
 DATA_SUFFIXES = (".json", ".yaml")
 IN_CHECKOUT = {"catalog": ("runtimes", "catalog"), "schemas": ("schemas",)}
 
@@ -50,10 +54,33 @@ def folder_digest(folder: Path) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
+def packaged_profiles() -> tuple[str, ...]:
+    """The versions of KServe that there is a profile of, the earliest first."""
+    found = (folder.name for folder in packaged("catalog").iterdir() if (folder / PROFILE_FILE).is_file())
+    return tuple(sorted(found, key=release_order))
+
+
+def release_order(version: str) -> tuple[int, ...]:
+    """Sort key of versions such as 0.21."""
+    return tuple(int(part) for part in version.split("."))
+
+
+@cache
+def packaged_profile(version: str) -> Profile:
+    """The profile of a version of KServe, one of `packaged_profiles`."""
+    if version == KSERVE_PROFILE:
+        return CURRENT
+    from kservec.documents.profile import read_profile  # noqa: PLC0415 - most runs are for the current version
+
+    path = packaged("catalog") / version / PROFILE_FILE
+    return read_profile(path.read_bytes(), path.name)
+
+
 def packaged_catalog(version: str) -> tuple[tuple[str, bytes], ...]:
     """The built-in runtimes of a KServe version as (name, content)."""
     folder = packaged("catalog") / version
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".yaml")), key=lambda f: f.name)
+    catalog = (f for f in folder.iterdir() if f.name.endswith(".yaml") and f.name != PROFILE_FILE)
+    files = sorted(catalog, key=lambda f: f.name)
     return tuple((f"builtin/{f.name}", f.read_bytes()) for f in files)
 
 

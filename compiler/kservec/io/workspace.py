@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec._version import KSERVE_PROFILE
 from kservec.core.diagnostics import has_errors
 from kservec.core.lock import LOCK_FILE
 from kservec.core.text.source import Limits
+from kservec.io.packaged import packaged_profiles
 from kservec.io.reading import File, read_file, read_files, shown_name
 from kservec.project.reading import PROJECT_FILE, read_project
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from kservec.core.lock import Lock
     from kservec.project.reading import ReadProject
     from kservec.project.settings import Settings
+    from kservec.project.upgrade import UpgradeSettings
 
 
 class Workspace(NamedTuple):
@@ -36,6 +39,11 @@ class Workspace(NamedTuple):
     def environments(self) -> Mapping[str, Settings]:
         """The settings of every environment by its name."""
         return self.project.environments
+
+    @property
+    def kserve(self) -> str:
+        """The version of KServe that the project names for all its environments."""
+        return self.project.model.kserve or KSERVE_PROFILE
 
     @property
     def real_root(self) -> str:
@@ -76,13 +84,34 @@ def open_workspace(path: Path, max_bytes: int) -> Opened:
     Raises:
         OSError: it cannot be read.
     """
-    file = File(shown_name(path), read_file(path, max_bytes))
+    return opened_workspace(path.parent, File(shown_name(path), read_file(path, max_bytes)), max_bytes)
+
+
+def opened_workspace(root: Path, file: File, max_bytes: int) -> Opened:
+    """The workspace of a project file that was read already, in its folder.
+
+    Raises:
+        OSError: the lock file beside it cannot be read.
+    """
     project, found = read_project(file.content, file.name)
-    locked = path.with_name(LOCK_FILE)
+    if project is not None and (unknown := unknown_profiles(project)):
+        project, found = None, (*found, *unknown)
+    locked = root / LOCK_FILE
     lock, faults = lock_of(locked, max_bytes) if locked.is_file() else (None, ())
     if project is None or has_errors(faults):
         return Opened(None, file, (*found, *faults))
-    return Opened(Workspace(path.parent, file, project, lock), file, found)
+    return Opened(Workspace(root, file, project, lock), file, found)
+
+
+def unknown_profiles(project: ReadProject) -> tuple[Diagnostic, ...]:
+    """What is wrong with the versions of KServe that a project names."""
+    named = {s.kserve for s in project.environments.values()}
+    named |= {s.upgrade.kserve for s in project.environments.values() if s.upgrade is not None}
+    if named <= {KSERVE_PROFILE}:
+        return ()
+    from kservec.project.profiles import profile_findings  # noqa: PLC0415 - most projects are for the current version
+
+    return tuple(profile_findings(project.environments, project.document, packaged_profiles()))
 
 
 def lock_of(path: Path, max_bytes: int) -> tuple[Lock | None, tuple[Diagnostic, ...]]:
@@ -125,6 +154,17 @@ def include_files(workspace: Workspace, settings: Settings, max_bytes: int) -> t
     if not settings.include:
         return ()
     return read_files(workspace.below(settings.include), max_bytes, within=workspace.real_root)
+
+
+def coming_files(workspace: Workspace, upgrade: UpgradeSettings, max_bytes: int) -> tuple[File, ...]:
+    """The files that an upgrade lays over the platform, weakest first.
+
+    Raises:
+        OSError: a path does not exist or cannot be read.
+    """
+    if not upgrade.platform:
+        return ()
+    return read_files(workspace.below(upgrade.platform), max_bytes, within=workspace.real_root)
 
 
 def platform_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:

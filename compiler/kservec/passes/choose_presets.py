@@ -72,7 +72,8 @@ def choose_presets(unit: Unit, env: Env) -> Step:
     if name:
         # A base config that names the model wins over the service, here and in templates.
         own = {**own, "model": {**(own.get("model") or {}), "name": name}}
-    presets = [found_config(unit, env, preset) for preset in preset_names(seen)]
+    names = preset_names(seen, tokenizes_apart=env.profile.tokenizes_apart)
+    presets = [found_config(unit, env, preset) for preset in names]
     laid = overlaid(unit, own, lambda _: laid_together((*presets, *bases)))
     spec = before_templates(merged_tree(unit, own, laid), unit.name)
     data = data_of(unit.spec.json["metadata"], spec.value, global_config(unit, spec.value, env))

@@ -62,7 +62,7 @@ def expose(unit: Unit, env: Env) -> Step:
     manifests, found = style.render(unit, env)
     exposed = evolve(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
     ports = (d for c in unit.components for d in port_findings(unit, c))
-    return Step(exposed, (*found, *dict.fromkeys(ports), *unmet(unit, style)))
+    return Step(exposed, (*found, *dict.fromkeys(ports), *unmet(unit, style, env)))
 
 
 def check_component_hosts(unit: Unit, env: Env) -> None:
@@ -111,13 +111,22 @@ def without_canaries(unit: Unit) -> Unit:
     return unit.with_components(tuple(c.take(CanaryIntent)[1] for c in unit.components))
 
 
-def unmet(unit: Unit, style: Style) -> Iterator[Diagnostic]:
+def unmet(unit: Unit, style: Style, env: Env) -> Iterator[Diagnostic]:
     """Warnings about what the user asked of the routes and the style cannot do."""
     for component in unit.components:
         if component.extension.timeout is not None and StyleTrait.TIMEOUTS not in style.traits:
             yield without_effect(unit, (*component.path, "timeout"), "routes on this platform have no time limit")
         for share in component.peek(CanaryIntent):
-            yield from unmet_share(unit, component, share, style)
+            if component.canary and share.percent and not env.profile.splits_canaries:
+                yield unsplit(unit, component, env)
+            else:
+                yield from unmet_share(unit, component, share, style)
+
+
+def unsplit(unit: Unit, component: Component, env: Env) -> Diagnostic:
+    """The warning about a canary in a version of KServe whose routes know no shares."""
+    reason = f"the canary {component.canary} gets no traffic, for KServe {env.profile.version} makes no routes to it"
+    return without_effect(unit, share_path(component), reason, "compile for a later version of KServe (kserve)")
 
 
 def unmet_share(unit: Unit, component: Component, share: CanaryIntent, style: Style) -> Iterator[Diagnostic]:

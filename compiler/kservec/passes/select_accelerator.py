@@ -67,12 +67,10 @@ def with_accelerator(component: Component) -> Component:
     accelerator = component.annotation(GKE_ACCELERATOR)
     if accelerator is None:
         return component
-    found = component.annotations.origin((GKE_ACCELERATOR,))
+    written = component.annotations.sub(GKE_ACCELERATOR)
 
     def placed(pod: Tree) -> Tree:
-        if found is None or not asks_for_gpu(pod):
-            return pod
-        return pod.put(("nodeSelector", NODE_SELECTOR), accelerator, found[0])
+        return pod.put(("nodeSelector", NODE_SELECTOR), accelerator, written) if asks_for_gpu(pod) else pod
 
     worker = placed(component.worker_pod) if component.worker_pod is not None else None
     return evolve(component, pod=placed(component.pod), worker_pod=worker)

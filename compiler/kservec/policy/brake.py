@@ -22,7 +22,8 @@ BRAKE = Code(
     "policy.maxRestarts bounds how many workloads get new pods, policy.maxGpus how many GPUs the pods have that "
     "restart, start or go, policy.maxServices how many services have objects that change. Mostly a change of the "
     "platform or a runtime reaches further than was meant: `kservec diff` shows it. If it is meant, build with "
-    "--accept-restarts N or --accept-restarts all, or make the change in several steps.",
+    "--accept-restarts N or --accept-restarts all, or make the change in several steps (`upgrade` in "
+    "kservec.yaml).",
 )
 SHOWN = 3
 OWNER_PARTS = 3

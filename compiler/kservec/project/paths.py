@@ -86,6 +86,8 @@ def paths_in(options: Options, at: Path) -> Iterator[tuple[str, Path]]:
     for key in SINGLE:
         if (path := getattr(options, key, None)) is not None:
             yield path, (*at, key)
+    for i, path in enumerate(options.upgrade.platform if options.upgrade is not None else ()):
+        yield path, (*at, "upgrade", "platform", i)
 
 
 def leads_out(path: str) -> bool:
@@ -119,7 +121,8 @@ def overlaps(environments: Mapping[str, Settings], document: Document) -> Iterat
 def inputs_of(settings: Settings) -> tuple[str, ...]:
     """Every path that an environment reads."""
     single = [path for path in (settings.overlay, settings.patches) if path]
-    return (*settings.sources, *settings.platform, *settings.include, *single)
+    coming = settings.upgrade.platform if settings.upgrade is not None else ()
+    return (*settings.sources, *settings.platform, *coming, *settings.include, *single)
 
 
 def output_span(name: str, document: Document) -> Span:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec._version import KSERVE_PROFILE
 from kservec.core.policy import Policy
 from kservec.core.records import fresh, record
 from kservec.project.additions import additions_of, first
 from kservec.project.gitops import GitOpsSettings, gitops_of
 from kservec.project.policy import policy_of
+from kservec.project.upgrade import upgrade_of
 from kservec.spec.placeholder import PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kservec.core.additions import Additions
+    from kservec.project.upgrade import UpgradeSettings
     from kservec.spec.project import Environment, Project
 
 ALONE = "default"
@@ -31,7 +34,8 @@ class Settings:
 
     `sources` and `overlay`: what is compiled; an overlay stands for the sources. `platform`: what describes the
     cluster, later ones override. `include`: manifests that are rendered as they are. `namespaces`: those that objects
-    may be in, any if empty. `additions`: what is wanted of objects beyond what KServe makes.
+    may be in, any if empty. `additions`: what is wanted of objects beyond what KServe makes. `kserve`: the version of
+    KServe that is compiled for. `upgrade`: what comes next, and who has it already.
     """
 
     name: str
@@ -45,6 +49,8 @@ class Settings:
     absent: Sequence[str] = ()
     include: Sequence[str] = ()
     namespaces: Sequence[str] = ()
+    kserve: str = KSERVE_PROFILE
+    upgrade: UpgradeSettings | None = None
     names_revisions: bool = True
     additions: Additions
     policy: Policy = fresh(factory=Policy)
@@ -74,6 +80,7 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
     output = (own.output or project.output).replace(PLACE, name)
     gitops = gitops_of(project.gitops, own.gitops, name, (output, project.layout))
     revisions = first(own.knative.revision_names, project.knative.revision_names, default="hash")
+    kserve = first(own.kserve, project.kserve, default=KSERVE_PROFILE)
     return Settings(
         name=name,
         sources=tuple(project.sources),
@@ -86,6 +93,8 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         absent=(*project.absent, *own.absent),
         include=(*project.include, *own.include),
         namespaces=tuple(own.namespaces),
+        kserve=kserve,
+        upgrade=upgrade_of(project, name, own, kserve),
         names_revisions=revisions == "hash",
         additions=additions_of(project, own),
         policy=policy_of(project, name, own, gitops),

@@ -108,7 +108,7 @@ def excerpt(span: Span, label: str, code: str, page: Page, gutter: int) -> list[
     number = page.paint(BLUE, str(span.line).rjust(gutter))
     if text == NOT_SHOWN:
         return [*lines, f"{margin} {bar}", f"{number} {bar} {text}" + (f": {page.paint(code, label)}" if label else "")]
-    shown = shortened(underlined(span, text))
+    shown = visible(shortened(underlined(span, text)))
     before, carets = cells(shown.text[: shown.start]), "^" * max(1, cells(shown.text[shown.start : shown.end]))
     pointer = page.paint(code, f"{carets} {label}".rstrip())
     body = f"{number} {bar} {shown.text}".rstrip()
@@ -116,11 +116,10 @@ def excerpt(span: Span, label: str, code: str, page: Page, gutter: int) -> list[
 
 
 def underlined(span: Span, text: str) -> Stretch:
-    """A line without control characters, and what of the span lies on it."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    start = min(span.column - 1, len(shown))
-    last = len(shown.rstrip()) if span.end_line > span.line else span.end_column - 1
-    return Stretch(shown, start, max(start, min(last, len(shown))))
+    """A line, and what of the span lies on it."""
+    start = min(span.column - 1, len(text))
+    last = len(text.rstrip()) if span.end_line > span.line else span.end_column - 1
+    return Stretch(text, start, max(start, min(last, len(text))))
 
 
 def shortened(line: Stretch) -> Stretch:
@@ -133,6 +132,11 @@ def shortened(line: Stretch) -> Stretch:
     right = CUT if cut + LONGEST_LINE < len(text) else ""
     shown = f"{left}{text[cut + len(left) : cut + LONGEST_LINE - len(right)]}{right}"
     return Stretch(shown, start - cut, min(end - cut, len(shown)))
+
+
+def visible(line: Stretch) -> Stretch:
+    """The line with a blank for each control character."""
+    return line._replace(text="".join(c if c.isprintable() else " " for c in line.text))
 
 
 def cells(text: str) -> int:

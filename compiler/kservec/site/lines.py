@@ -96,7 +96,7 @@ def lines_of(body: Tree, known: dict[tuple[Origin, Path], Provenance], text: str
 
     Args:
         body: the object.
-        known: what was told of origins already; what is new is added. The objects of a unit share most of them.
+        known: what was told of origins already; what is new is added. Objects share most of them.
         text: the object as it was written, if nothing changed that afterwards; empty to have it written here.
     """
     value = shown(body.value)
@@ -143,7 +143,12 @@ def lines_elsewhere(text: str, source: Provenance) -> Lines:
 
 def shown_lines(text: str) -> list[str]:
     """The lines of a rendered object without what may be secret."""
-    return dump(shown(parse(text.encode(), "")[0][0].value)).split("\n")[:-1]
+    return dump(shown(value_of(text))).split("\n")[:-1]
+
+
+def value_of(text: str) -> Json:
+    """The value of a rendered object."""
+    return parse(text.encode(), "")[0][0].value
 
 
 def hidden(lines: Sequence[str], i: int) -> str:
@@ -168,5 +173,5 @@ def equal_blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, 
 
 def stretches(sources: Sequence[Provenance]) -> Iterator[tuple[int, int]]:
     """Where lines that come from the same place begin, and how many they are."""
-    starts = [i for i, source in enumerate(sources) if i == 0 or source != sources[i - 1]]
+    starts = [i for i, (before, own) in enumerate(zip((None, *sources), sources, strict=False)) if own != before]
     yield from ((start, end - start) for start, end in pairwise((*starts, len(sources))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Severity
+from kservec.drawing.style import STYLE
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.site.atlas import Atlas
 from kservec.site.changes import NO_CHANGES, change_pages, changes_by_owner, possessor
@@ -21,9 +22,10 @@ from kservec.site.overview import (
     wanted_rows,
 )
 from kservec.site.paging import sheet
+from kservec.site.pictures import Pictures
 from kservec.site.rows import Origins
 from kservec.site.subject import gathered
-from kservec.site.unit_pages import GITOPS, INCLUDED, spread_over, unit_pages
+from kservec.site.unit_pages import GITOPS, INCLUDED, UNIT_ROOT, Tools, spread_over, unit_pages
 from kservec.site.writer import Link, Page, Writer
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from kservec.site.changes import UnitChanges
     from kservec.site.subject import Gathered, Subject
 
-ASSETS = ("style.css", "script.js")
+STYLE_SHEET = "style.css"
 
 
 def site_pages(subject: Subject, templates: Mapping[str, str], assets: Mapping[str, bytes]) -> Iterator[Page]:
@@ -51,8 +53,9 @@ def site_pages(subject: Subject, templates: Mapping[str, str], assets: Mapping[s
     writer = Writer(templates, subject.name, links_of(subject, found), compared=subject.compared is not None)
     yield from overview_pages(found, unit_rows(found.units, changes), writer)
     yield from namespace_pages(found, changes, writer)
+    tools = Tools(subject, atlas, Pictures(found), writer, Origins(atlas, UNIT_ROOT), {})
     for facts in found.units:
-        yield from unit_pages(subject, facts, changes.get(facts.ref, NO_CHANGES), atlas, writer)
+        yield from unit_pages(tools, facts, changes.get(facts.ref, NO_CHANGES))
     yield from image_pages(found.units, writer)
     yield from wanted_pages(found.units, writer)
     yield from finding_pages(found, atlas, writer)
@@ -61,7 +64,8 @@ def site_pages(subject: Subject, templates: Mapping[str, str], assets: Mapping[s
     if subject.compared is not None:
         yield from change_pages(subject.compared, {facts.ref: facts.page for facts in found.units}, writer)
     yield from atlas.pages(writer)
-    yield from (Page(name, content) for name, content in sorted(assets.items()))
+    yield from (Page(name, content) for name, content in sorted(assets.items()) if name != STYLE_SHEET)
+    yield Page(STYLE_SHEET, assets[STYLE_SHEET] + STYLE.encode())
 
 
 def changes_of(subject: Subject, found: Gathered) -> dict[ObjectRef, UnitChanges]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import ObjectRef, Severity
 from kservec.core.records import evolve, fresh, record
-from kservec.core.text.source import parse
 from kservec.site.amounts import Amounts, Sized, sized, total
+from kservec.site.lines import value_of
 from kservec.site.names import page_of, unit_stem
 from kservec.site.needs import Wanted, images_of, models_of, wanted_by
 
@@ -23,15 +22,6 @@ if TYPE_CHECKING:
     from kservec.core.registry import Env
     from kservec.core.unit import Unit
     from kservec.gitops.rendered import Rendered
-
-Picture: TypeAlias = "Callable[[ObjectRef, Callable[[ObjectRef], str]], str]"
-"""Draws a unit as SVG for a page, given where the pages of units are; an empty text where there is nothing to draw."""
-
-
-def no_picture(unit: ObjectRef, link: Callable[[ObjectRef], str]) -> str:
-    """No picture of any unit."""
-    del unit, link
-    return ""
 
 
 @record
@@ -60,7 +50,6 @@ class Subject:
     patches: str = ""
     tool: str = ""
     compared: Compared | None = None
-    picture: Picture = no_picture
 
 
 class Counts(NamedTuple):
@@ -148,7 +137,7 @@ def facts_of(
 ) -> UnitFacts:
     """What is told of a unit in more than one place."""
     compiled = {made.ref: made.body.value for made in unit.bundle.manifests}
-    values = tuple((o.ref, value_of(o, compiled, changed=bool(subject.patches))) for o in objects)
+    values = tuple((o.ref, value_in(o, compiled, changed=bool(subject.patches))) for o in objects)
     return UnitFacts(
         unit=unit,
         env=env,
@@ -163,8 +152,8 @@ def facts_of(
     )
 
 
-def value_of(rendered: Rendered, compiled: Mapping[ObjectRef, Json], *, changed: bool) -> Json:
+def value_in(rendered: Rendered, compiled: Mapping[ObjectRef, Json], *, changed: bool) -> Json:
     """The value of a rendered object. Only patches may change what matters here, so else its text is not read again."""
     if not changed and rendered.ref in compiled:
         return compiled[rendered.ref]
-    return parse(rendered.text.encode(), "")[0][0].value
+    return value_of(rendered.text)

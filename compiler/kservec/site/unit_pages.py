@@ -19,7 +19,7 @@ from kservec.site.rows import Origins, object_rows
 from kservec.site.writer import picture
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from markupsafe import Markup
 
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from kservec.site.atlas import Atlas
     from kservec.site.changes import UnitChanges
     from kservec.site.lines import Lines
+    from kservec.site.pictures import Pictures
     from kservec.site.subject import Subject, UnitFacts
     from kservec.site.writer import Page, Writer
 
+UNIT_ROOT = "../../"
+"""What leads from the page of a unit to the site's folder."""
 PATCH, GITOPS, INCLUDED = "patch", "gitops", "included"
 
 
@@ -66,38 +69,46 @@ class Answer(NamedTuple):
     command: str
 
 
-def unit_pages(
-    subject: Subject, facts: UnitFacts, changes: UnitChanges, atlas: Atlas, writer: Writer
-) -> Iterator[Page]:
+class Tools(NamedTuple):
+    """What the pages of all units are made with. `known` is what was told of origins already."""
+
+    subject: Subject
+    atlas: Atlas
+    pictures: Pictures
+    writer: Writer
+    origins: Origins
+    known: dict[tuple[Origin, Path], Provenance]
+
+
+def unit_pages(tools: Tools, facts: UnitFacts, changes: UnitChanges) -> Iterator[Page]:
     """The pages of one unit."""
     stem = unit_stem(facts.ref)
-    origins = Origins(atlas, "../" * stem.count("/"))
-    spread = spread_over([(o.ref, o.path, lines) for o, lines in object_lines(subject, facts)], origins)
+    spread = spread_over([(o.ref, o.path, lines) for o, lines in object_lines(tools, facts)], tools.origins)
     listed = [
         Listed(part.ref, f"{page_of(stem.rpartition('/')[2], number)}#{part.key}", part.whole)
         for number, parts in enumerate(spread, 1)
         for part in parts
         if part.first == 1
     ]
+    drawn = tools.pictures.picture_of(facts.ref, {listed.ref: listed.page for listed in listed}, UNIT_ROOT)
     for number, parts in enumerate(spread, 1):
-        yield writer.page(
+        yield tools.writer.page(
             "unit" if number == 1 else "unit_more",
             page_of(stem, number),
             sheet=sheet(stem, number, len(spread)),
             unit=facts,
             namespace_page=page_of(namespace_stem(facts.ref.namespace)),
             parts_here=parts,
-            **(summary(subject, facts, changes, listed, atlas) if number == 1 else {}),
+            changes=changes,
+            listed=listed,
+            picture=picture(drawn),
+            **(summary(facts, tools.atlas) if number == 1 else {}),
         )
 
 
-def summary(
-    subject: Subject, facts: UnitFacts, changes: UnitChanges, listed: Sequence[Listed], atlas: Atlas
-) -> dict[str, object]:
-    """What stands above the objects."""
+def summary(facts: UnitFacts, atlas: Atlas) -> dict[str, object]:
+    """What else stands above the objects."""
     address = address_of(facts.unit, facts.env)
-    root = "../" * facts.page.count("/")
-    drawn = subject.picture(facts.ref, lambda ref: f"{root}{page_of(unit_stem(ref))}")
     source = facts.unit.source.span("metadata", "name")
     return {
         "mode": facts.unit.mode.value if facts.unit.components else "",
@@ -105,10 +116,7 @@ def summary(
         "address": address,
         "answers": answers(address) if address else (),
         "choices": tuple(choices(facts.unit, facts.env)),
-        "picture": picture(drawn),
         "findings": finding_rows(facts.findings, atlas),
-        "changes": changes,
-        "listed": listed,
         "source": (f"{source.file}:{source.line}", atlas.place(source.file, source.line)),
     }
 
@@ -122,20 +130,20 @@ def answers(address: Address) -> tuple[Answer, ...]:
     )
 
 
-def object_lines(subject: Subject, facts: UnitFacts) -> Iterator[tuple[Rendered, Lines]]:
+def object_lines(tools: Tools, facts: UnitFacts) -> Iterator[tuple[Rendered, Lines]]:
     """The objects of a unit with their lines."""
     made = {manifest.ref: manifest.body for manifest in facts.unit.bundle.manifests}
-    known: dict[tuple[Origin, Path], Provenance] = {}
+    later = later_source(tools.subject)
     for rendered in facts.objects:
         body = made.get(rendered.ref)
         if body is None:
-            yield rendered, lines_elsewhere(rendered.text, Provenance(PATCH, subject.patches))
+            yield rendered, lines_elsewhere(rendered.text, later)
         else:
-            unchanged = "" if subject.patches or subject.tool else rendered.text
-            yield rendered, lines_later(lines_of(body, known, unchanged), rendered.text, later(subject))
+            unchanged = "" if tools.subject.patches or tools.subject.tool else rendered.text
+            yield rendered, lines_later(lines_of(body, tools.known, unchanged), rendered.text, later)
 
 
-def later(subject: Subject) -> Provenance:
+def later_source(subject: Subject) -> Provenance:
     """What lines come from that were written after compiling."""
     return Provenance(PATCH, subject.patches) if subject.patches else Provenance(GITOPS, subject.tool)
 

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
+from kservec._version import KSERVE_PROFILE
 from kservec.spec.checked import Json
 from kservec.spec.cluster import Part
 from kservec.spec.described import option
@@ -28,7 +30,9 @@ from kservec.spec.texts import (
     ObjectName,
     Path,
     PathWithPlace,
+    Release,
     SecretEntry,
+    Selected,
     has_version,
     is_inside,
 )
@@ -273,9 +277,52 @@ class Rollout(Part):
     )
 
 
+def quoted(value: Json) -> Json:
+    """A version of KServe that YAML has not read as a number, which has lost its zeros.
+
+    Raises:
+        PydanticCustomError: it is a number.
+    """
+    if isinstance(value, float):
+        said = {"what": "a number, in which 0.20 is 0.2", "remedy": 'write the version in quotes, as "0.21"'}
+        raise PydanticCustomError("kservec_text", "{what}", said)
+    return value
+
+
+class Upgrade(Part):
+    """What comes next in an environment, and which of its services have it already; the others stay as they are.
+
+    `kserve` is the version of KServe, by default the environment's; `platform` is laid over that of the environment.
+    """
+
+    kserve: Release | None = Field(
+        default=None, description="The version of KServe that comes next; by default it stays.", examples=["0.21"]
+    )
+    platform: Sequence[Path] = Field(
+        default=(),
+        description="Files or folders that are laid over those of `platform`.",
+        examples=[["platform/next"]],
+    )
+    only: Sequence[Selected] = Field(
+        default=(),
+        description="The services that have it: namespaces, labels as tier=dev, services as namespace/Kind/name.",
+        examples=[["team-a", "tier=dev", "payments/InferenceService/fraud"]],
+    )
+
+    is_quoted = field_validator("kserve", mode="before")(quoted)
+
+    @model_validator(mode="after")
+    def brings_something(self) -> Upgrade:
+        """Refuse to give services an upgrade that brings nothing."""
+        if self.only and not (self.kserve or self.platform):
+            raise ValueError("an upgrade brings another version (kserve) or files (platform)")
+        return self
+
+
 class Options(Part):
     """What a project says for all its environments, and each environment for itself."""
 
+    kserve: Release | None = option(KSERVE_PROFILE, "The version of KServe whose behaviour is compiled.")
     platform: Sequence[Path] = Field(
         default=(),
         description="Files or folders that describe the cluster; later ones override.",
@@ -312,7 +359,12 @@ class Options(Part):
     topology_spread: Sequence[Spread] | None = Field(
         default=None, description="How the pods of a workload are spread over zones; not at all without any."
     )
+    upgrade: Upgrade | None = Field(
+        default=None, description="What comes next, and which services have it already; see upgrades.md."
+    )
     gitops: GitOps = Field(default_factory=GitOps, alias="gitops", description="Objects for Argo CD or Flux.")
+
+    is_quoted = field_validator("kserve", mode="before")(quoted)
 
 
 class Environment(Options):
@@ -340,7 +392,6 @@ class Project(Options):
     api_version: Literal["kservec.dev/v1alpha1"] = Field(description="The version of this document.")
     kind: Literal["Project"] = Field(description="The kind of this document.")
     metadata: Json = Field(default=None, description="Names and labels of your own; kservec does not look at them.")
-    kserve: Literal["0.21"] = Field(default="0.21", description="The version of KServe whose behaviour is compiled.")
     sources: Sequence[Path] = Field(
         min_length=1, description="Files or folders with the services to compile.", examples=[["services"]]
     )

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from kservec.spec.placeholder import PLACE
+from kservec.spec.selection import selection_of
 
 ANY_TEXT = r"[^\u0000-\u001f\u007f]+"
 """Some text on one line. Control characters among it would break files, paths or YAML."""
@@ -25,6 +26,7 @@ LOWER = "lower-case letters, digits and dashes, a letter or digit at both ends, 
 DNS_LABEL = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 SUBDOMAIN = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*"
 WORD = "[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+RELEASE = r"[0-9]{1,3}\.[0-9]{1,3}"
 MAX_NAME = 253
 
 _PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
@@ -47,6 +49,7 @@ _is_variable = re.compile("[_A-Za-z][_A-Za-z0-9]*").fullmatch
 _has_scheme = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]|/").match
 _is_short_ssh = re.compile(r"(?:[^\s@/:]+@)?[^\s@/:]+:[^/\s]\S*").fullmatch
 _breaks_a_ref = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|\A[./-]|[./]\Z|\A@\Z").search
+_is_release = re.compile(RELEASE).fullmatch
 _is_digest = re.compile("sha256:[0-9a-f]+").fullmatch
 _places = re.compile(r"\{[A-Za-z_][A-Za-z0-9_.-]*\}|\{\}").findall
 
@@ -181,4 +184,13 @@ RepositoryUrl = text(
     "write https://..., ssh://..., oci://... or git@host:path, without spaces and ..",
     pattern=r"\S+",
 )
+Release = text(_is_release, "not a version of KServe", 'write its first two numbers, as "0.21"', pattern=RELEASE)
+"""A version of KServe, by its first two numbers."""
+Selected = text(
+    selection_of,
+    "not a selection of services",
+    "write a namespace, a label as tier=dev, or a service as payments/InferenceService/fraud",
+    pattern=ANY_TEXT,
+)
+"""Services by namespace, by label, or one of them."""
 Revision = text(is_revision, *REVISION, pattern=r"\S+", has_place=True)

@@ -15,6 +15,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity
+from kservec.core.tree import lookup
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
@@ -159,9 +160,12 @@ def misnamed(own: list[str], prefix: str) -> str:
 
 
 def last_stable(previous: Json) -> str:
-    """The stable revision of the last build: the one that its canary ran beside, else the one that it made itself."""
-    spec = previous.get("spec") or {}
-    targets = [target.get("revisionName") for target in spec.get("traffic") or ()]
-    own = ((spec.get("template") or {}).get("metadata") or {}).get("name")
-    name: str = next((name for name in targets if name), own) or ""
-    return name
+    """The stable revision of the last build: the one that its canary ran beside, else the one that it made itself.
+
+    Empty if there is none, or where somebody has put something else than a name: no schema has seen the old tree.
+    """
+    traffic = lookup(previous, ("spec", "traffic"))
+    targets = [lookup(target, ("revisionName",)) for target in traffic] if isinstance(traffic, list) else []
+    own = lookup(previous, ("spec", "template", "metadata", "name"))
+    name = next((name for name in (*targets, own) if name), "")
+    return name if isinstance(name, str) else ""

@@ -107,7 +107,7 @@ def host_names(unit: Unit, env: Env) -> list[str]:
     picker = unit.resolved.get(*POOL_SPEC, "endpointPickerRef", "name")
     if picker:
         services.append(picker)
-    if runs_tokenizer(unit.resolved.value):
+    if runs_tokenizer(unit.resolved.value, env):
         services.append(child_name(unit.name, TOKENIZER))
     hosts = [f"{service}.{unit.namespace}.svc" for service in services]
     return sorted({"localhost", *hosts, *(f"{host}.{env.platform.cluster_domain}" for host in hosts)})

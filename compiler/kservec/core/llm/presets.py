@@ -21,15 +21,18 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "kserve-config-llm-"
 """The prefix that KServe takes from its environment, and the beginning of all names after it."""
+TOKENIZER: Final = "tokenizer"
+"""The preset of the workload that makes tokens."""
 TOKEN_PRODUCERS: Final = ("token-producer", "precise-prefix-cache-scorer")
 LATENCY_PRODUCER: Final = "predicted-latency-producer"
 CONFIG_TEXT: Final = ("--config-text", "-config-text", "--configText", "-configText")
 CONFIG_FILE: Final = ("--config-file", "-config-file", "--configFile", "-configFile")
 
 
-def preset_names(spec: Json) -> list[str]:
+def preset_names(spec: Json, *, tokenizes_apart: bool = True) -> list[str]:
     """The presets of a spec, over which its base configs have been laid; the weakest first."""
-    return [f"{PREFIX}{name}" for name in (*router_presets(spec), *workload_presets(spec))]
+    names = (*router_presets(spec), *workload_presets(spec))
+    return [f"{PREFIX}{name}" for name in names if tokenizes_apart or name != TOKENIZER]
 
 
 def router_presets(spec: Json) -> Iterator[str]:
@@ -39,7 +42,7 @@ def router_presets(spec: Json) -> Iterator[str]:
     if scheduler is not None and not pool_reference(spec):
         yield "scheduler"
     if scheduler is not None and has_tokenizer(spec):
-        yield "tokenizer"
+        yield TOKENIZER
     if LATENCY_PRODUCER in plugin_types(spec):
         yield "scheduler-latency-predictor"
     if route is not None and not lookup(route, ("http", "refs")):

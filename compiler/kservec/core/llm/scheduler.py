@@ -25,6 +25,7 @@ from kservec.core.tree import lookup
 
 if TYPE_CHECKING:
     from kservec.core.platform import PlatformConfig
+    from kservec.core.registry import Env
     from kservec.core.tree import Json
     from kservec.core.unit import Unit
 
@@ -44,9 +45,10 @@ def runs_scheduler(spec: Json) -> bool:
     return lookup(spec, SCHEDULER_POD) is not None and not pool_reference(spec)
 
 
-def runs_tokenizer(spec: Json) -> bool:
+def runs_tokenizer(spec: Json, env: Env) -> bool:
     """Whether a merged spec leads to a tokenizer."""
-    return lookup(spec, SCHEDULER_PATH) is not None and not pool_reference(spec) and has_tokenizer(spec)
+    has_scheduler = lookup(spec, SCHEDULER_PATH) is not None and not pool_reference(spec)
+    return has_scheduler and env.profile.tokenizes_apart and has_tokenizer(spec)
 
 
 def part_labels(name: str, component: str) -> dict[str, str]:

@@ -98,7 +98,7 @@ def up_to_date(unit: Unit, part: Part, env: Env) -> Configured:
     changes = Changes(
         version=version,
         has_sidecar=has_sidecar,
-        tokenizer_url=tokenizer_url(unit, env.platform) if runs_tokenizer(unit.resolved.value) else "",
+        tokenizer_url=tokenizer_url(unit, env.platform) if runs_tokenizer(unit.resolved.value, env) else "",
         metrics=tuple(metrics.items()),
         scraping=tuple(scraping.items()),
     )

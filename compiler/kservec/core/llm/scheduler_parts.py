@@ -45,13 +45,13 @@ INLINE: Final = (*SCHEDULER_PATH, "config", "inline")
 EMPTY: Final = Tree.of({}, MADE)
 
 
-def scheduler_parts(unit: Unit, env: Env) -> tuple[Part, ...]:  # noqa: ARG001 - all makers of parts take the same
+def scheduler_parts(unit: Unit, env: Env) -> tuple[Part, ...]:
     """The scheduler of a service, and its tokenizer, if it has them."""
     spec = unit.resolved
     if unit.stopped or spec is None:
         return ()
     scheduler = (scheduler_part(unit, spec),) if runs_scheduler(spec.value) else ()
-    return (*scheduler, tokenizer_part(unit, spec)) if runs_tokenizer(spec.value) else scheduler
+    return (*scheduler, tokenizer_part(unit, spec)) if runs_tokenizer(spec.value, env) else scheduler
 
 
 def scheduler_part(unit: Unit, spec: Tree) -> Part:

@@ -44,9 +44,10 @@ def with_cni_user(pod: Tree, annotations: Tree, subject: ObjectRef) -> tuple[Tre
     user = int(text) if text is not None else sidecar_user(pod, annotations)
     if user is None:
         return pod, ()
-    found = annotations.origin((STORAGE_INITIALIZER_UID if text is not None else STATUS,))
-    origin = found[0] if found is not None else Origin(Layer.PASS, "attach_models")
-    return pod.put((*AT, "securityContext", "runAsUser"), user, origin), ()
+    said = STORAGE_INITIALIZER_UID if text is not None else STATUS
+    has_origin = annotations.origin((said,)) is not None
+    source = annotations.sub(said) if has_origin else Origin(Layer.PASS, "attach_models")
+    return pod.put((*AT, "securityContext", "runAsUser"), user, source), ()
 
 
 def sidecar_user(pod: Tree, annotations: Tree) -> int | None:

@@ -14,6 +14,8 @@ CPU_BUILDS = ("vllmserver",)
 """Servers whose CPU build is a sibling image named `-cpu`."""
 GPU_REPOSITORY, CPU_REPOSITORY = "kservec/vllm-cuda", "kservec/vllm-cpu"
 """The images of this project, in whatever registry: that for CPUs is not named after that for GPUs."""
+OWN_REPOSITORIES = (GPU_REPOSITORY, CPU_REPOSITORY, "kservec/vllm-rocm")
+"""All images of servers that this project builds, in whatever registry."""
 
 
 def is_pinned(image: str) -> bool:

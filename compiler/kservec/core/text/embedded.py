@@ -7,6 +7,7 @@ value was folded or escaped its characters cannot be told apart, and there is no
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.text.document import SourceText
@@ -42,18 +43,23 @@ def setting_span(document: Document, path: Path, keys: Sequence[str], *, at_key:
         keys: the way to the setting through JSON objects. Letter case does not count, as in Go.
         at_key: whether the key is wanted, not its value.
     """
-    text = _text_at(document, path)
-    reader = JsonReader(SourceText("", text), Limits())
-    try:
-        value, position = next(reader.documents())
-    except (NotJsonError, StopReadingError, StopIteration):
-        return None
-    found = _positions(value, position, keys)
+    read = _read(_text_at(document, path))
+    found = _positions(*read, keys) if read is not None else None
     if found is None:
         return None
     start = found[0 if at_key else 1]
     start = start[0] if isinstance(start, list) else start
     return span_at(document, path, start)
+
+
+@lru_cache(maxsize=4)
+def _read(text: str) -> tuple[Json, Position] | None:
+    """The first value in a text and its positions; None if it is no JSON. Many findings may be about one text."""
+    reader = JsonReader(SourceText("", text), Limits())
+    try:
+        return next(reader.documents())
+    except (NotJsonError, StopReadingError, StopIteration):
+        return None
 
 
 def block_at(document: Document, path: Path, text: str) -> tuple[int, int] | None:

@@ -16,7 +16,7 @@ from kservec.core.pods.gpu_types import BUILTIN
 from kservec.core.pods.gpus import DEFAULT_TYPE, FIELDS, quantities
 from kservec.core.records import evolve
 from kservec.core.serving.arguments import options
-from kservec.core.serving.images import is_pinned, tagged_image
+from kservec.core.serving.images import OWN_REPOSITORIES, is_pinned, tagged_image
 from kservec.core.serving.runtime_defaults import server_type
 from kservec.core.unit import finding
 
@@ -57,6 +57,13 @@ VERSION_OF_DIGEST = Code(
     "a runtime version beside an image that is pinned by digest",
     "runtimeVersion is the tag of the runtime's image, and an image that is pinned by digest has none.",
 )
+OTHER_VERSION = Code(
+    "runtime/version-of-own-image",
+    Severity.WARNING,
+    "a runtime version that is no release of kservec",
+    "runtimeVersion is the tag of the runtime's image. Images that kservec builds are tagged by its releases, not by "
+    "the versions of vLLM that are in them; with KServe's runtimes the same field names a version of vLLM.",
+)
 
 
 CPU_BUILD = Code(
@@ -76,6 +83,7 @@ def merge_findings(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeInten
     serving = pod.value["containers"][0]
     yield from repeated_arguments(unit, pod, runtime)
     yield from version_of_digest(unit, pod, serving.get("image") or "", intent)
+    yield from other_version(unit, serving.get("image") or "", intent)
     yield from cpu_build(unit, pod, runtime, intent)
 
 
@@ -144,6 +152,16 @@ def version_of_digest(unit: Unit, pod: Tree, image: str, intent: RuntimeIntent) 
         place = intent.place("runtimeVersion").span()
         found = finding(unit, VERSION_OF_DIGEST, message, place, "remove runtimeVersion")
         yield evolve(found, related=((where, "the image"),) if where is not None else ())
+
+
+def other_version(unit: Unit, image: str, intent: RuntimeIntent) -> Iterator[Diagnostic]:
+    """The warning about a version for an image of ours that is another than the one it has."""
+    version = intent.model.runtime_version
+    repository, _, tag = image.rpartition(":")
+    if version is not None and version != tag and repository.endswith(OWN_REPOSITORIES):
+        message = f"runtimeVersion {version} is taken for a release of {repository}, whose tags are those of kservec"
+        remedy = f"remove runtimeVersion (the runtime has {tag}), or name another image of vLLM in model.image"
+        yield finding(unit, OTHER_VERSION, message, intent.place("runtimeVersion").span(), remedy)
 
 
 def cpu_build(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Iterator[Diagnostic]:

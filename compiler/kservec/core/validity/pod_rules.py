@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 MOST_SERVERS = 3
 MOST_SEARCHES = 32
 SYSTEMS = ("linux", "windows")
+HOOKS = ("postStart", "preStop")
+"""What of a container's lifecycle is a hook: `stopSignal`, a text, stands beside them."""
 WITH_VALUES = frozenset({"In", "NotIn"})
 WITHOUT_VALUES = frozenset({"Exists", "DoesNotExist"})
 COMPARING = frozenset({"Gt", "Lt"})
@@ -149,14 +151,15 @@ def devices(pod: Json) -> Iterator[Wrong]:
                 yield Wrong(INVALID, f"names {device.get('name')}, which is no volume of the pod with a claim", at)
 
 
-@unless(of_containers({"properties": {"lifecycle": {"additionalProperties": without("sleep")}}}))
+@unless(of_containers({"properties": {"lifecycle": {"properties": dict.fromkeys(HOOKS, without("sleep"))}}}))
 def pauses(pod: Json) -> Iterator[Wrong]:
     """A hook may not sleep longer than the pod has to end."""
     grace = pod.get("terminationGracePeriodSeconds")
     grace = 30 if grace is None else grace
     for container in pod.get("containers") or ():
-        for hook, handler in (container.get("lifecycle") or {}).items():
-            seconds = ((handler or {}).get("sleep") or {}).get("seconds")
+        lifecycle = container.get("lifecycle") or {}
+        for hook in HOOKS:
+            seconds = ((lifecycle.get(hook) or {}).get("sleep") or {}).get("seconds")
             if seconds is not None and not 0 <= seconds <= grace:
                 at = ("containers", container["name"], "lifecycle", hook, "sleep", "seconds")
                 yield Wrong(INVALID, f"is {seconds}, but must be 0 to terminationGracePeriodSeconds, {grace}", at)

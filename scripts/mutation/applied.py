@@ -1,0 +1,53 @@
+"""Mutants in place of the functions that they come from, in this process."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from mutants import ROOMS, Mutant, mutated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FunctionType
+
+PREFIXES = tuple(f"kservec.{room}" for room in ROOMS)
+
+
+@contextmanager
+def applied(mutant: Mutant) -> Iterator[None]:
+    """Have everybody run a mutant: whoever holds the function holds the same object, with other code in it."""
+    function = function_of(mutant)
+    before = function.__code__
+    function.__code__ = mutated(mutant)
+    forget()
+    try:
+        yield
+    finally:
+        function.__code__ = before
+        forget()
+
+
+def function_of(mutant: Mutant) -> FunctionType:
+    """The function that a mutant is made of, below what decorates it."""
+    found: Any = importlib.import_module(mutant.module)
+    for part in mutant.function.split("."):
+        found = vars(found)[part]
+    if isinstance(found, property | functools.cached_property):
+        found = found.fget if isinstance(found, property) else found.func
+    found = getattr(found, "__func__", found)
+    while hasattr(found, "__wrapped__"):
+        found = found.__wrapped__
+    function: FunctionType = found
+    return function
+
+
+def forget() -> None:
+    """Empty the caches of the modules that are changed."""
+    for name in [name for name in sys.modules if name.startswith(PREFIXES)]:
+        for value in vars(sys.modules[name]).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()

@@ -1,0 +1,149 @@
+"""What rendered fields point at: the line of the user's file that they were made of. Findings and `explain` show it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kservec import File, Target, compile_files
+from kservec.api import front_of
+from kservec.compilation import steps_of
+
+SERVICE = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: churn
+  namespace: ml
+  labels:
+    team: risk
+  annotations:
+    serving.kserve.io/deploymentMode: Standard
+    serving.kserve.io/autoscalerClass: {scaler}
+    serving.kserve.io/gke-accelerator: nvidia-l4
+    serving.kserve.io/storage-initializer-uid: "1337"
+    note: mine
+spec:
+  predictor:
+    annotations:
+      own: pods
+    minReplicas: 2
+    maxReplicas: 7
+{scaling}    model:
+      modelFormat: {{name: sklearn}}
+      storageUri: s3://models/churn
+      resources:
+        limits: {{nvidia.com/gpu: "1"}}
+      env:
+        - {{name: MODE, value: stable}}
+"""
+TARGET = "    scaleTarget: 60\n"
+METRICS = """\
+    autoScaling:
+      metrics:
+        - type: Resource
+          resource: {name: memory, target: {type: Utilization, averageUtilization: 70}}
+"""
+QUERY = """\
+    autoScaling:
+      metrics:
+        - type: External
+          external:
+            metric: {backend: prometheus, serverAddress: "http://prometheus:9090", query: rate}
+            target: {type: Value, value: "3"}
+"""
+PODS = """\
+    autoScaling:
+      metrics:
+        - type: PodMetric
+          podmetric:
+            metric: {backend: opentelemetry, metricNames: [depth], query: depth}
+            target: {type: Value, value: "4"}
+"""
+LLM = """\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata:
+  name: chat
+  namespace: ml
+spec:
+  model: {uri: "pvc://models/chat", name: chat}
+  labels:
+    tier: gold
+  rolloutStrategy: {maxSurge: 1, maxUnavailable: 0}
+"""
+HPA, KEDA, DEPLOYMENT, COLLECTOR = "HorizontalPodAutoscaler", "ScaledObject", "Deployment", "OpenTelemetryCollector"
+POD = ("spec", "template", "spec")
+ROWS = [
+    ("hpa", TARGET, HPA, ("spec", "minReplicas"), "    minReplicas: 2"),
+    ("hpa", TARGET, HPA, ("spec", "maxReplicas"), "    maxReplicas: 7"),
+    ("hpa", TARGET, HPA, ("spec", "metrics"), "    scaleTarget: 60"),
+    ("hpa", METRICS, HPA, ("spec", "metrics"), "      metrics:"),
+    ("keda", QUERY, KEDA, ("spec", "minReplicaCount"), "    minReplicas: 2"),
+    ("keda", QUERY, KEDA, ("spec", "maxReplicaCount"), "    maxReplicas: 7"),
+    ("keda", QUERY, KEDA, ("spec", "triggers"), "      metrics:"),
+    ("keda", PODS, COLLECTOR, ("spec", "config", "processors", "filter/metrics"), "        - type: PodMetric"),
+    ("hpa", "", DEPLOYMENT, ("metadata", "annotations", "note"), "    note: mine"),
+    ("hpa", "", DEPLOYMENT, ("metadata", "labels", "team"), "    team: risk"),
+    ("hpa", "", DEPLOYMENT, ("spec", "template", "metadata", "annotations", "own"), "      own: pods"),
+    ("hpa", "", DEPLOYMENT, (*POD, "nodeSelector", "cloud.google.com/gke-accelerator"),
+     "    serving.kserve.io/gke-accelerator: nvidia-l4"),
+    ("hpa", "", DEPLOYMENT, (*POD, "initContainers", "storage-initializer", "securityContext", "runAsUser"),
+     '    serving.kserve.io/storage-initializer-uid: "1337"'),
+    ("hpa", "", DEPLOYMENT, (*POD, "containers", "kserve-container", "env", "MODE", "value"),
+     "        - {name: MODE, value: stable}"),
+]  # fmt: skip
+
+
+def line_of(text: str, kind: str, path: tuple[str, ...]) -> str:
+    """The line that a field of the object of a kind points at."""
+    front, compilation = front_of([File("spec.yaml", text.encode())])
+    assert compilation.ok
+    made = [m for step in steps_of(front) for m in step.unit.bundle.manifests if m.ref.kind == kind]
+    span = made[0].body.span(path)
+    assert span is not None
+    assert span.file == "spec.yaml"
+    return text.splitlines()[span.line - 1]
+
+
+@pytest.mark.parametrize(("scaler", "scaling", "kind", "path", "line"), ROWS)
+def test_a_field_points_at_what_it_was_made_of(
+    scaler: str, scaling: str, kind: str, path: tuple[str, ...], line: str
+) -> None:
+    """A field of a rendered object leads to the field of the service that it follows from."""
+    text = SERVICE.format(scaler=scaler, scaling=scaling)
+    assert line_of(text, kind, path) == line
+
+
+def test_a_rollout_points_at_its_strategy() -> None:
+    """So does the strategy of an LLM server's Deployment."""
+    assert line_of(LLM, DEPLOYMENT, ("spec", "strategy")).startswith("  rolloutStrategy:")
+
+
+KNATIVE = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: churn
+  namespace: ml
+  annotations: {serving.kserve.io/deploymentMode: Knative}
+spec:
+  predictor:
+    maxReplicas: 9
+    runtimeClassName: gvisor
+    containers: [{name: kserve-container, image: "registry.example.com/scorer:1"}]
+"""
+CLUSTER = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Cluster
+knative:
+  autoscaler: {max-scale-limit: "5"}
+  features: {kubernetes.podspec-runtimeclassname: disabled}
+"""
+
+
+def test_a_refused_setting_points_at_what_needs_it() -> None:
+    """A limit of Knative's leads to the number that is beyond it, a feature to the field that needs it."""
+    target = Target(platform=[File("cluster.yaml", CLUSTER.encode())])
+    found = compile_files([File("spec.yaml", KNATIVE.encode())], target=target).diagnostics
+    lines = {d.message.split()[-1]: KNATIVE.splitlines()[d.span.line - 1] for d in found if d.is_error and d.span}
+    assert sorted(lines.values()) == ["    maxReplicas: 9", "    runtimeClassName: gvisor"]
