@@ -177,7 +177,7 @@ def test_it_ends_cleanly(project: Path, number: signal.Signals) -> None:
     """Ctrl-C, or whoever started it, ends it without a word of tracebacks."""
     with watching(project, "dev") as watch:
         watch.until(r"files watched\n")
-        assert watch.end(number) == 0
+        assert watch.end(number) == 0, watch.said
         assert watch.said.endswith("stopped\n")
         assert "Traceback" not in watch.said
 

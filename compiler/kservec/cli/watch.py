@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import os
 import signal
@@ -75,8 +76,9 @@ def watch(*, environment: str, with_report: bool, port: int, notes: bool) -> int
     findings = Findings(layout=TEXT, notes=notes)
     with contextlib.suppress(KeyboardInterrupt):
         memory = Memory()
+        is_wanted = with_report and can_report()
         look = first(environment, memory)
-        with serving(port, is_wanted=with_report and can_report()) as server:
+        with serving(port, is_wanted=is_wanted) as server:
             keep_looking(partial(again, environment, memory=memory), look, findings, server)
     complain("stopped\n")
     return 0
@@ -105,6 +107,9 @@ def interrupt(number: int, frame: FrameType | None) -> None:
 def can_report() -> bool:
     """Whether a report can be made; if not, it is said why."""
     if importlib.util.find_spec(NEEDED) is not None:
+        # CPython ends with the status of a signal if Ctrl-C comes while a module makes named tuples, though it is met.
+        # So modules are loaded before anything is shown.
+        importlib.import_module("kservec.reporting")
         return True
     complain(f"{NO_TEMPLATES}; findings are shown without it\n")
     return False
