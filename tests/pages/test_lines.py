@@ -38,6 +38,7 @@ def test_every_line_has_a_source() -> None:
     for made in manifests():
         lines = lines_of(made.body, {})
         assert len(lines.texts) == len(lines.sources), made.ref
+        assert lines == lines_of(made.body, {}, dump(made.body.value)), made.ref
         if lines.whole:
             whole += 1
             assert "\n".join((*lines.texts, "")) == dump(made.body.value), made.ref
@@ -82,7 +83,7 @@ def test_lines_are_counted_as_they_are_written(value: object) -> None:
 def test_credentials_are_hidden_with_their_sources_kept() -> None:
     """A value that may be a secret is not shown, on its line and with its source."""
     body = Tree.of({"kind": "Deployment", "env": [{"name": "API_KEY", "value": "s3cr3t"}]}, Origin(Layer.PASS, "ours"))
-    lines = lines_of(body, {})
+    lines = lines_of(body, {}, dump(body.value))
     assert not lines.whole
     assert f"  value: {NOT_SHOWN}" in lines.texts
     assert set(lines.sources) == {Provenance("pass", "ours")}

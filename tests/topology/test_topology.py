@@ -10,12 +10,15 @@ import pytest
 import yaml
 
 from kservec.api import Target
+from kservec.core.diagnostics import ObjectRef
 from kservec.drawing.dot import dot
 from kservec.drawing.mermaid import mermaid
 from kservec.drawing.svg import svg
+from kservec.emit import dump
+from kservec.gitops.rendered import Rendered
 from kservec.io.reading import File
 from kservec.topology.environment import Fold, environment_topology
-from kservec.topology.inventory import inventory_of
+from kservec.topology.inventory import inventory_of, rendered_items
 from kservec.topology.units import unit_topology
 from kservec.topology.values import NodeKind
 
@@ -231,6 +234,21 @@ def test_patches_count() -> None:
     assert (model.span, before.span) != (before.span, None)
 
 
+def test_what_is_rendered() -> None:
+    """Rendered texts count where patches may have changed them; what is for Argo CD alone does not."""
+    found = of_golden("isvc-gateway-api")
+    compiled = list(found.inventory.items.values())
+    texts = {item.ref: dump(item.value).replace("s3://models/fraud/v7", "s3://other") for item in compiled}
+    objects = [Rendered(item.ref, texts[item.ref], item.owner) for item in compiled]
+    application = ObjectRef("argoproj.io/v1alpha1", "Application", "argocd", "ml")
+    objects.append(Rendered(application, "kind: Application\n", application, place="_gitops"))
+    for patched, expected in ((True, "s3://other"), (False, "s3://models/fraud/v7")):
+        items = list(rendered_items(objects, compiled, patched=patched))
+        assert application not in {item.ref for item in items}
+        topology = unit_topology(inventory_of(items), found.ref("fraud"))
+        assert [n.lines[0] for n in topology.nodes if n.kind is NodeKind.MODEL] == [expected]
+
+
 def own_route(name: str, target: str, namespace: str = "payments") -> dict[str, Any]:
     """An HTTPRoute that a user writes."""
     return {
@@ -260,6 +278,23 @@ def test_what_is_not_there() -> None:
     item = own_item(own_route("lost", "nowhere"))
     topology = unit_topology(inventory_of([item]), item.owner)
     assert topology.nodes[-1].lines == ("nowhere", "Service", "not here")
+
+
+@pytest.mark.parametrize(("version", "kind"), [("v1", "Pod"), ("batch/v1", "CronJob"), ("example.com/v1", "Service")])
+def test_what_is_no_node(version: str, kind: str) -> None:
+    """A Service or route that leads to something that is not drawn has an end all the same."""
+    metadata = {"namespace": "payments", "labels": {"app": "a"}}
+    pod = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"image": "a"}]}}
+    spec = {**pod["spec"], "jobTemplate": {"spec": {"template": pod}}}
+    odd = {"apiVersion": version, "kind": kind, "metadata": {**metadata, "name": "odd"}, "spec": spec}
+    front = {"apiVersion": "v1", "kind": "Service", "metadata": {**metadata, "name": "front"},
+             "spec": {"selector": {"app": "a"}}}  # fmt: skip
+    route = own_route("route", "odd")
+    route["spec"]["rules"][0]["backendRefs"][0] |= {"kind": kind, "group": version.rpartition("/")[0]}
+    items = [own_item(value)._replace(owner=own_item(front).owner) for value in (odd, front, route)]
+    topology = unit_topology(inventory_of(items), items[0].owner)
+    assert svg([topology])
+    assert ("not here",) in [node.lines[2:] for node in topology.nodes]
 
 
 NONSENSE: Any = [None, 1, "x", [], {}, [1], {"a": 1}, [[]], [{"name": 5}], {"name": []}]

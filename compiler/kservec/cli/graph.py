@@ -154,7 +154,8 @@ def deployed(inputs: Inputs, steps: Sequence[Step]) -> Inventory:
     if not rendering.ok:
         Findings(layout=TEXT, notes=False).show(rendering.diagnostics, rendering.texts)
         click.get_current_context().exit(FAILED)
-    return inventory_of(rendered_items(rendering.objects, compiled), sources)
+    patched = bool(settings.patches)
+    return inventory_of(rendered_items(rendering.objects, compiled, patched=patched), sources)
 
 
 def named(names: Sequence[str], refs: Sequence[ObjectRef]) -> list[ObjectRef]:

@@ -21,6 +21,7 @@ COMMANDS = {
     "diff": "Show what changes against a commit, and which pods restart.",
     "affected": "List the environments and services that changed files concern.",
     "lint": "Report what is wrong, and write nothing.",
+    "watch": "Render an environment again whenever its files change.",
     "explain": "Say where a value comes from, and why a service got its runtime.",
     "capacity": "Say whether workloads fit onto the nodes, and models into GPUs.",
     "report": "Write a static site that shows an environment.",

@@ -77,17 +77,19 @@ def with_keys(node: Json, path: Path) -> Path:
     """The same path with merge keys instead of indices wherever a list has a field of `KEY_FIELDS`."""
     if int not in map(type, path):
         return path
-    steps: list[str | int] = []
+    steps = list(path)
     field_name = ""
-    for step in path:
-        spelt = step
-        if node.__class__ is list and field_name in KEY_FIELDS:
+    for n, step in enumerate(path):
+        if node.__class__ is dict:
+            node = node.get(step)
+        elif node.__class__ is list:
             i = index_of(node, field_name, step)
-            key = item_key(node[i], field_name) if i >= 0 else None
-            spelt = step if key is None else key
-        steps.append(spelt)
-        node = lookup(node, (step,), field_name)
-        field_name = step if isinstance(step, str) else ""
+            node = node[i] if i >= 0 else None
+            key = item_key(node, field_name) if field_name in KEY_FIELDS else None
+            steps[n] = step if key is None else key
+        else:
+            break
+        field_name = step if step.__class__ is str else ""
     return tuple(steps)
 
 

@@ -78,10 +78,10 @@ def columns(topology: Topology) -> dict[str, int]:
 
 
 def forward_order(following: Mapping[str, Sequence[str]]) -> list[str]:
-    """The nodes in an order in which edges lead onward, but for those that close a circle."""
+    """The nodes in an order in which edges lead onward, but for those that close a circle to where it was entered."""
     done: dict[str, None] = {}
-    for start in reversed(tuple(following)):
-        way = {start: iter(reversed(following[start]))} if start not in done else {}
+    for start in following:
+        way = {start: iter(following[start])} if start not in done else {}
         while way:
             key = next(reversed(way))
             target = next((t for t in way[key] if t not in done and t not in way), None)
@@ -89,7 +89,7 @@ def forward_order(following: Mapping[str, Sequence[str]]) -> list[str]:
                 del way[key]
                 done[key] = None
             else:
-                way[target] = iter(reversed(following[target]))
+                way[target] = iter(following[target])
     return list(reversed(done))
 
 

@@ -20,15 +20,27 @@ LEAST_WIDTH = 64
 ROW_CHARACTERS = 52
 """How long a line of a row is before it is broken."""
 
-EMS: Mapping[str, float] = {
+MOST = 0.64
+"""The width of most characters, in ems; those of East Asian scripts take twice that."""
+NARROW_AND_WIDE: Mapping[str, float] = {
     **dict.fromkeys("ijl'|.,:;! I", 0.34),
     **dict.fromkeys('frt()[]{}/\\-"`', 0.43),
     **dict.fromkeys("mwMW@%", 0.97),
     **dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ&+=<>~^#_", 0.76),
 }
-"""Widths of characters that are narrower or wider than most, in ems."""
-MOST = 0.64
-"""The width of all other characters, in ems; those of East Asian scripts take twice that."""
+
+
+class Widths(dict[str, float]):
+    """The widths of characters in ems, of those that were asked for: nothing in a picture is asked as often."""
+
+    def __missing__(self, character: str) -> float:
+        """Find a width out."""
+        width = NARROW_AND_WIDE.get(character, 2 * MOST if east_asian_width(character) in "WF" else MOST)
+        self[character] = width
+        return width
+
+
+width_of = Widths().__getitem__
 
 
 class Row(NamedTuple):
@@ -60,8 +72,7 @@ class Box(NamedTuple):
 
 def text_width(text: str, *, is_bold: bool = False) -> float:
     """About how wide a text is, rather more than less."""
-    ems = sum(2 * MOST if east_asian_width(c) in "WF" else EMS.get(c, MOST) for c in text)
-    return ems * FONT_SIZE * (BOLD if is_bold else 1)
+    return sum(map(width_of, text)) * FONT_SIZE * (BOLD if is_bold else 1)
 
 
 def boxes_of(topology: Topology) -> dict[str, Box]:

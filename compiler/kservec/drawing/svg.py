@@ -186,7 +186,7 @@ def label(plain: str, x: float, y: float, look: str = "", *, muted: bool = False
 
 def number(value: float) -> str:
     """A number of pixels, with one digit after the point at most."""
-    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def text(plain: str) -> str:

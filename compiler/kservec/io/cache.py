@@ -20,17 +20,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kservec.core.diagnostics import has_errors
-from kservec.core.records import evolve
+from kservec import recall
 from kservec.io.packaged import packaged
-from kservec.recall import digest, keys_of
+from kservec.recall import Kept, digest
 from kservec.workshop import Made
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
-    from kservec.recall import Keys
-    from kservec.workshop import Crew, Workshop
+    from kservec.workshop import Crew
 
 HEADER = b"kservec cache 1\n"
 SUFFIX = ".made"
@@ -48,57 +46,36 @@ def recalling(folder: Path, crew: Crew) -> Crew:
         folder: the cache.
         crew: does what is not known.
     """
-
-    def working(workshop: Workshop) -> Iterator[list[Made]]:
-        keys = keys_of(workshop, own_stamp())
-        if keys is None:
-            yield from crew(workshop)
-            return
-        file = folder / f"{keys.base}{SUFFIX}"
-        stored = read_file(file)
-        known = known_of(workshop, keys, stored)
-        units = workshop.units
-        rest = [unit for i, unit in enumerate(units) if i not in known]
-        fresh = (made for several in crew(rest_of(workshop, rest)) for made in several) if rest else iter(())
-        added: dict[str, bytes] = {}
-        for i in range(len(units)):
-            made = known.get(i) or next(fresh)
-            if i not in known and i in keys.units and not has_errors(made.diagnostics):
-                added[keys.units[i]] = pickle.dumps(made, pickle.HIGHEST_PROTOCOL)
-            yield [made]
-        keep(file, {key: stored[key] for key in keys.units.values() if key in stored}, added, stored)
-
-    return working
+    return recall.recalling(lambda base: FileShelf(folder / f"{base}{SUFFIX}"), own_stamp(), crew)
 
 
-def rest_of(workshop: Workshop, units: list[Any]) -> Workshop:
-    """The workshop of the units that are not known. It cannot be made of the documents again, which lead to all."""
-    return workshop if len(units) == len(workshop.units) else evolve(workshop, units=units, inputs=None)
+class FileShelf:
+    """A file of the cache as it was when a run began."""
 
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.stored = read_file(file)
 
-def known_of(workshop: Workshop, keys: Keys, stored: Mapping[str, bytes]) -> dict[int, Made]:
-    """What is known of units, by their places. What does not speak of its unit is not."""
-    known: dict[int, Made] = {}
-    for place, key in keys.units.items():
-        made = value_of(stored[key]) if key in stored else None
-        if isinstance(made, Made) and made.ref == workshop.units[place].ref:
-            known[place] = made
-    return known
+    def get(self, key: str) -> Kept | None:
+        """What became of a unit, if it is known."""
+        made = value_of(self.stored[key]) if key in self.stored else None
+        return Kept(made) if isinstance(made, Made) else None
 
+    def keep(self, added: Mapping[str, Kept], live: Collection[str]) -> None:
+        """Keep what is new, and what was of use; of the rest as much as that, for another run over the same base.
 
-def keep(file: Path, used: dict[str, bytes], added: dict[str, bytes], stored: Mapping[str, bytes]) -> None:
-    """Keep what is new, and what was of use; of the rest as much as that, for another run over the same base.
-
-    Of what cannot be written nothing is said: the next run compiles it again.
-    """
-    with suppress(OSError):
-        if not added:
-            os.utime(file)
-            return
-        live = {**used, **added}
-        unused = [key for key in stored if key not in live][: len(live)]
-        write_file(file, {**live, **{key: stored[key] for key in unused}})
-        evict(file.parent)
+        Of what cannot be written nothing is said: the next run compiles it again.
+        """
+        with suppress(OSError):
+            if not added:
+                os.utime(self.file)
+                return
+            used = {key: self.stored[key] for key in live if key in self.stored}
+            new = {key: pickle.dumps(kept.made, pickle.HIGHEST_PROTOCOL) for key, kept in added.items()}
+            entries = {**used, **new}
+            unused = [key for key in self.stored if key not in entries][: len(entries)]
+            write_file(self.file, {**entries, **{key: self.stored[key] for key in unused}})
+            evict(self.file.parent)
 
 
 def write_file(file: Path, entries: Mapping[str, bytes]) -> None:

@@ -91,12 +91,13 @@ def gather_list(items: list[Json], path: Path, lead: int, found: list[Leaf]) -> 
         lead = 0
 
 
-def lines_of(body: Tree, known: dict[tuple[Origin, Path], Provenance]) -> Lines:
+def lines_of(body: Tree, known: dict[tuple[Origin, Path], Provenance], text: str = "") -> Lines:
     """The lines of an object as it was compiled.
 
     Args:
         body: the object.
         known: what was told of origins already; what is new is added. Objects share most of them.
+        text: the object as it was written, if nothing changed that afterwards; empty to have it written here.
     """
     value = shown(body.value)
     sources: list[Provenance] = []
@@ -106,7 +107,9 @@ def lines_of(body: Tree, known: dict[tuple[Origin, Path], Provenance]) -> Lines:
         if source is None and found is not None:
             source = known[found] = provenance(*told(*found))
         sources += [source or NOWHERE] * leaf.lines
-    return Lines(tuple(dump(value).split("\n")[:-1]), tuple(sources), value == body.value)
+    is_whole = value == body.value
+    written = text if text and is_whole else dump(value)
+    return Lines(tuple(written.split("\n")[:-1]), tuple(sources), is_whole)
 
 
 def provenance(layer: str, by: str, span: Span | None) -> Provenance:

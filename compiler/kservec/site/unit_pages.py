@@ -139,7 +139,8 @@ def object_lines(tools: Tools, facts: UnitFacts) -> Iterator[tuple[Rendered, Lin
         if body is None:
             yield rendered, lines_elsewhere(rendered.text, later)
         else:
-            yield rendered, lines_later(lines_of(body, tools.known), rendered.text, later)
+            unchanged = "" if tools.subject.patches or tools.subject.tool else rendered.text
+            yield rendered, lines_later(lines_of(body, tools.known, unchanged), rendered.text, later)
 
 
 def later_source(subject: Subject) -> Provenance:

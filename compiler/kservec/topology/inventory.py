@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Source, Unit
     from kservec.gitops.rendered import Rendered
+    from kservec.topology.routes import Route
 
 
 class Item(NamedTuple):
@@ -55,7 +56,8 @@ class Inventory:
 
     `owned` are the objects of each of the user's, `labelled` the workloads by namespace and each label of their pods,
     `scalers` the bounds that autoscalers set, `autoscalers` the kind of the one of each workload by namespace and name.
-    `sources` are the users' own objects, `leading` the routes that lead to an object.
+    `devices` are the numbers of devices that claim templates ask for, by namespace. `sources` are the users' own
+    objects, `routes` what routes say, `leading` the routes that lead to an object.
     """
 
     items: Mapping[Name, Item]
@@ -63,7 +65,9 @@ class Inventory:
     labelled: Mapping[tuple[str, str, str], Sequence[Item]]
     scalers: Scalers
     autoscalers: Mapping[tuple[str, str], str]
+    devices: Mapping[str, Mapping[str, int]]
     sources: Mapping[ObjectRef, Source]
+    routes: Mapping[Name, Route] = fresh(factory=dict)
     leading: Mapping[Name, Sequence[Item]] = fresh(factory=dict)
 
     def service(self, namespace: str, name: str) -> Item | None:
@@ -95,17 +99,19 @@ def items_of(unit: Unit) -> Iterator[Item]:
     return (Item(made.ref, made.body.value, unit.ref, made.body) for made in unit.bundle.manifests)
 
 
-def rendered_items(objects: Iterable[Rendered], compiled: Iterable[Item]) -> Iterator[Item]:
+def rendered_items(objects: Iterable[Rendered], compiled: Iterable[Item], *, patched: bool = True) -> Iterator[Item]:
     """Objects as they are rendered, after patches and with plain manifests, but for those of Argo CD and Flux.
 
     Args:
         objects: the rendered objects.
         compiled: what was compiled, which tells where values were written.
+        patched: whether patches may have changed what was compiled. If not it is taken as it is, for what else is added
+            to rendered objects is no way of requests, and their text need not be read again.
     """
     known = {item.ref: item for item in compiled}
     for rendered in objects:
         item = known.get(rendered.ref)
-        if item is not None and dump(item.value) == rendered.text:
+        if item is not None and (not patched or dump(item.value) == rendered.text):
             yield item
         elif rendered.place.split("/")[0] != GITOPS_FOLDER:
             value = parse(rendered.text.encode(), "")[0][0].value
@@ -130,24 +136,30 @@ def inventory_of(items: Iterable[Item], sources: Mapping[ObjectRef, Source] | No
         for pair in dict.fromkeys(pair for labels in pod_labels(item) for pair in labels.items()):
             labelled.setdefault((item.ref.namespace, *pair), []).append(item)
     bodies = [(item.ref, item.value) for item in ordered.values()]
+    scalers = scalers_of(bodies)
+    devices: dict[str, dict[str, int]] = {}
+    for (namespace, claim), count in scalers.devices.items():
+        devices.setdefault(namespace, {})[claim] = count
     inventory = Inventory(
         items=ordered,
         owned=owned,
         labelled=labelled,
-        scalers=scalers_of(bodies),
+        scalers=scalers,
         autoscalers=dict(autoscaled(bodies)),
+        devices=devices,
         sources=sources or {},
     )
-    return evolve(inventory, leading=routes_to(inventory))
+    read = ((name, route_of(item, inventory)) for name, item in ordered.items())
+    routes = {name: route for name, route in read if route is not None}
+    return evolve(inventory, routes=routes, leading=routes_to(routes, ordered))
 
 
-def routes_to(inventory: Inventory) -> dict[Name, list[Item]]:
+def routes_to(routes: Mapping[Name, Route], items: Mapping[Name, Item]) -> dict[Name, list[Item]]:
     """The routes that lead to each object."""
     leading: dict[Name, list[Item]] = {}
-    for item in inventory.items.values():
-        route = route_of(item, inventory)
-        for name in route.targets if route is not None else ():
-            leading.setdefault(name, []).append(item)
+    for name, route in routes.items():
+        for target in route.targets:
+            leading.setdefault(target, []).append(items[name])
     return leading
 
 

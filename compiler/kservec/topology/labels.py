@@ -23,7 +23,8 @@ _find_breaks = re.compile(r"(?<=[/.:@-])").split
 
 def clean(text: str) -> str:
     """A text on one line without what cannot be shown, and without the passwords of URIs."""
-    return _find_unfit(" ", without_passwords(text))
+    shown = without_passwords(text)
+    return shown if shown.isprintable() else _find_unfit(" ", shown)
 
 
 def line(text: str, longest: int = LONGEST) -> str:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from kservec.compare.shapes import map_at
 from kservec.topology.labels import broken, line
 from kservec.topology.names import CORE, KNATIVE, SERVICE
-from kservec.topology.routes import route_of
-from kservec.topology.values import Node, NodeKind
-from kservec.topology.workloads import kind_of, size_of, told_of
+from kservec.topology.values import Edge, Node, NodeKind
+from kservec.topology.workloads import is_workload, kind_of, told_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from kservec.topology.inventory import Inventory, Item
     from kservec.topology.models import Model
     from kservec.topology.names import Name
+    from kservec.topology.values import Part
 
 POOL = "InferencePool"
 EXTERNAL, HEADLESS = "ExternalName", "headless"
@@ -40,13 +40,13 @@ def node_of(item: Item, inventory: Inventory) -> Node | None:
 
 def about(item: Item, inventory: Inventory) -> tuple[NodeKind, Sequence[str]] | None:
     """What the node of an object is, and what is told of it besides its name."""
-    if (route := route_of(item, inventory)) is not None:
+    if (route := inventory.routes.get(item.name)) is not None:
         return NodeKind.ROUTE, (item.ref.kind, *shown_hosts(route.hosts))
-    if item.ref.kind == SERVICE and item.ref.group in (CORE, KNATIVE):
+    if is_service(item):
         return NodeKind.SERVICE, (service_kind(item),)
     if item.ref.kind == POOL:
         return NodeKind.POOL, (f"{POOL}, {item.ref.api_version.rpartition('/')[2]}",)
-    if size_of(item, inventory) is not None:
+    if is_workload(item):
         return NodeKind.WORKLOAD, tuple(told_of(item, inventory))
     return None
 
@@ -75,6 +75,28 @@ def reached(name: Name, owner: ObjectRef, inventory: Inventory) -> Node:
     if item.owner != owner:
         return unit_node(item.owner, owner.namespace, inventory)
     return node_of(item, inventory) or missing(name)
+
+
+def onward(node: Node, name: Name, inventory: Inventory, text: str = "", *, is_aside: bool = False) -> Iterator[Part]:
+    """What leads from a node of a unit to an object: an edge, and the node at its end if that is of another unit."""
+    item = inventory.items.get(name)
+    if item is not None and item.owner == node.owner and is_drawn(item, inventory):
+        yield Edge(node.key, name.key, text, is_aside)
+        return
+    assert node.owner is not None
+    target = reached(name, node.owner, inventory)
+    yield target
+    yield Edge(node.key, target.key, text, is_aside)
+
+
+def is_drawn(item: Item, inventory: Inventory) -> bool:
+    """Whether requests come to an object, so that it is a node of its unit."""
+    return item.name in inventory.routes or is_service(item) or item.ref.kind == POOL or is_workload(item)
+
+
+def is_service(item: Item) -> bool:
+    """Whether an object is a Service, of the core group or Knative's."""
+    return item.ref.kind == SERVICE and item.ref.group in (CORE, KNATIVE)
 
 
 def missing(name: Name) -> Node:

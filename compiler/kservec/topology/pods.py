@@ -10,7 +10,7 @@ from kservec.core.llm.names import ROLE_LABEL, SIDECAR
 from kservec.core.serving.arguments import PREDICTOR_HOST
 from kservec.topology.inventory import pod_labels, templates
 from kservec.topology.models import models_of
-from kservec.topology.nodes import model_node, reached
+from kservec.topology.nodes import model_node, onward
 from kservec.topology.routers import router_parts
 from kservec.topology.steps import address_node
 from kservec.topology.values import Edge
@@ -38,9 +38,7 @@ def workload_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Par
         return
     for other in inventory.owned[item.owner]:
         if is_prefill(other):
-            target = reached(other.name, item.owner, inventory)
-            yield target
-            yield Edge(node.key, target.key, "prefill")
+            yield from onward(node, other.name, inventory, "prefill")
 
 
 def model_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part]:
@@ -57,9 +55,12 @@ def predictor_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Pa
         for container in maps_at(template, "spec", "containers"):
             for host in option_values(words_of(container), PREDICTOR_HOST):
                 found = inventory.at_host(host.partition(":")[0], item.ref.namespace)
-                target = reached(found.name, item.owner, inventory) if found is not None else address_node(host)
-                yield target
-                yield Edge(node.key, target.key)
+                if found is not None:
+                    yield from onward(node, found.name, inventory)
+                else:
+                    address = address_node(host)
+                    yield address
+                    yield Edge(node.key, address.key)
 
 
 def head_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part]:
@@ -68,9 +69,7 @@ def head_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part]:
         for entry in (e for c in maps_at(template, "spec", "containers") for e in maps_at(c, "env")):
             head = inventory.service(item.ref.namespace, str(entry.get("value"))) if entry.get("name") == HEAD else None
             if head is not None:
-                target = reached(head.name, item.owner, inventory)
-                yield target
-                yield Edge(node.key, target.key, "joins", is_aside=True)
+                yield from onward(node, head.name, inventory, "joins", is_aside=True)
 
 
 def is_prefill(item: Item) -> bool:

@@ -12,9 +12,9 @@ from kservec.compare.shapes import map_at
 from kservec.topology.knative import traffic_parts
 from kservec.topology.labels import line
 from kservec.topology.names import CORE, KNATIVE, SERVICE, Name
-from kservec.topology.nodes import CLIENTS, EXTERNAL, HEADLESS, INSIDERS, POOL, gateway_node, node_of, reached
+from kservec.topology.nodes import CLIENTS, EXTERNAL, HEADLESS, INSIDERS, POOL, gateway_node, node_of, onward
 from kservec.topology.pods import is_prefill, workload_parts
-from kservec.topology.routes import route_of, ways
+from kservec.topology.routes import ways
 from kservec.topology.steps import address_node
 from kservec.topology.values import Edge, Node, NodeKind, collected
 
@@ -54,8 +54,8 @@ def parts_of(item: Item, inventory: Inventory) -> Iterator[Part]:
     if node is None:
         return
     yield node
-    if (route := route_of(item, inventory)) is not None:
-        yield from route_parts(node, route, item, inventory)
+    if (route := inventory.routes.get(item.name)) is not None:
+        yield from route_parts(node, route, inventory)
     elif item.ref.group == KNATIVE:
         yield from traffic_parts(node, item, inventory)
     elif item.ref.kind == SERVICE:
@@ -66,14 +66,16 @@ def parts_of(item: Item, inventory: Inventory) -> Iterator[Part]:
         yield from workload_parts(node, item, inventory)
 
 
-def route_parts(node: Node, route: Route, item: Item, inventory: Inventory) -> Iterator[Part]:
+def route_parts(node: Node, route: Route, inventory: Inventory) -> Iterator[Part]:
     """The gateways of a route, and where it leads."""
     yield from entry_parts(node, route)
     for way in ways(route):
-        to = way.target
-        target = reached(to.name, item.owner, inventory) if to.name is not None else address_node(to.host)
-        yield target
-        yield Edge(node.key, target.key, way.text)
+        if way.target.name is not None:
+            yield from onward(node, way.target.name, inventory, way.text)
+        else:
+            address = address_node(way.target.host)
+            yield address
+            yield Edge(node.key, address.key, way.text)
 
 
 def entry_parts(node: Node, route: Route) -> Iterator[Part]:
@@ -90,7 +92,7 @@ def entry_parts(node: Node, route: Route) -> Iterator[Part]:
 def foreign_parts(item: Item, inventory: Inventory) -> Iterator[Part]:
     """The routes to an object that others own: manifests of a user's own, or a route of another unit."""
     for other in inventory.leading.get(item.name, ()):
-        node, route = node_of(other, inventory), route_of(other, inventory)
+        node, route = node_of(other, inventory), inventory.routes.get(other.name)
         if other.owner != item.owner and node is not None and route is not None:
             yield node
             yield from entry_parts(node, route)
@@ -108,9 +110,7 @@ def service_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part
         yield Edge(node.key, target.key)
         return
     for workload in inventory.selected(item.ref.namespace, map_at(spec, "selector")):
-        target = reached(workload.name, item.owner, inventory)
-        yield target
-        yield Edge(node.key, target.key)
+        yield from onward(node, workload.name, inventory)
 
 
 def gateways_at(host: str, item: Item, inventory: Inventory) -> Iterator[Node]:
@@ -120,7 +120,7 @@ def gateways_at(host: str, item: Item, inventory: Inventory) -> Iterator[Node]:
     """
     name = host.partition(".")[0]
     for other in inventory.owned.get(item.owner, ()):
-        route = route_of(other, inventory)
+        route = inventory.routes.get(other.name)
         yield from (gateway_node(gateway) for gateway in (route.gateways if route else ()) if gateway.name == name)
 
 
@@ -133,16 +133,12 @@ def pool_parts(node: Node, item: Item, inventory: Inventory) -> Iterator[Part]:
     picker = next((found for field in PICKERS if (found := map_at(spec, field))), None)
     if picker is not None:
         name = Name(CORE, SERVICE, item.ref.namespace, str(picker.get("name", "")))
-        target = reached(name, item.owner, inventory)
-        yield target
-        yield Edge(node.key, target.key, "asks which pod", is_aside=True)
+        yield from onward(node, name, inventory, "asks which pod", is_aside=True)
     selector = map_at(spec, "selector", "matchLabels") or map_at(spec, "selector")
     selected = inventory.selected(item.ref.namespace, selector)
     finishing = [workload for workload in selected if not is_prefill(workload)]
     for workload in finishing or selected:
-        target = reached(workload.name, item.owner, inventory)
-        yield target
-        yield Edge(node.key, target.key)
+        yield from onward(node, workload.name, inventory)
 
 
 def client_parts(parts: Sequence[Part]) -> Iterator[Part]:

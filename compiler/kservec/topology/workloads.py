@@ -41,14 +41,19 @@ class Size(NamedTuple):
 def size_of(item: Item, inventory: Inventory) -> Size | None:
     """The size of a workload; None if an object is none. Without a number and an autoscaler there is one replica."""
     kind = workload_of(item.ref)
-    if kind is None or not any(True for _ in templates(item)):
+    if kind is None or not is_workload(item):
         return None
     namespace, name = item.ref.namespace, item.ref.name
     replicas = kind.bounds(item.value) or inventory.scalers.bounds.get((namespace, name)) or Bounds(1, 1)
     groups = kind.groups(item.value)
-    claims = {claim: count for (place, claim), count in inventory.scalers.devices.items() if place == namespace}
+    claims = inventory.devices.get(namespace, {})
     gpus = sum(accelerators(group.template, claims) * group.members for group in groups)
     return Size(replicas, sum(group.members for group in groups), gpus)
+
+
+def is_workload(item: Item) -> bool:
+    """Whether an object runs pods, so that it has a size."""
+    return workload_of(item.ref) is not None and any(True for _ in templates(item))
 
 
 def told_of(item: Item, inventory: Inventory) -> Iterator[str]:

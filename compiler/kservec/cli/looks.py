@@ -1,0 +1,180 @@
+"""Looks: an environment as it is at one time, what it is made of, and whether that has changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from kservec.cli.environments import all_findings, all_sources, selected
+from kservec.cli.options import few_collections
+from kservec.cli.progress import Progress
+from kservec.cli.streams import complain
+from kservec.core.diagnostics import has_errors
+from kservec.core.lock import LOCK_FILE
+from kservec.core.records import evolve, fresh, record
+from kservec.environments import render
+from kservec.io.stamps import changed, stamps
+from kservec.project.paths import inputs_of
+from kservec.project.reading import PROJECT_FILE
+from kservec.recall import Memory, recalling
+from kservec.report.words import printable
+from kservec.workshop import alone, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kservec.cli.environments import Selection
+    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.registry import Env
+    from kservec.core.unit import Unit
+    from kservec.environments import Rendering
+    from kservec.io.stamps import Stamp
+    from kservec.io.workspace import Workspace
+    from kservec.workshop import Crew, Made, Workshop
+
+EVERY_SECONDS = 0.3
+"""How often files are looked at; a change counts once they have stayed as they are for as long."""
+
+
+@record
+class Look:
+    """An environment as it was at one time.
+
+    `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
+    they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
+    points into. `rendering` is None where the project cannot be used. `units` are the services with their trees,
+    `again` how many of them were compiled for this look.
+    """
+
+    paths: tuple[str, ...] = ()
+    apart: frozenset[str] = frozenset()
+    seen: Mapping[str, Stamp] = fresh(factory=dict)
+    found: tuple[Diagnostic, ...] = ()
+    sources: Mapping[str, str] = fresh(factory=dict)
+    workspace: Workspace | None = None
+    rendering: Rendering | None = None
+    units: tuple[tuple[Unit, Env], ...] = ()
+    again: int = 0
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an environment without errors."""
+        return self.rendering is not None and not has_errors(self.found)
+
+    @property
+    def objects(self) -> dict[ObjectRef, str]:
+        """The text of each object."""
+        return {made.ref: made.text for made in self.rendering.objects} if self.rendering is not None else {}
+
+
+def first(environment: str, memory: Memory) -> Look:
+    """The first look, at an environment that has to be there.
+
+    Raises:
+        click.UsageError: there is no such environment, or a path of the project cannot be read.
+    """
+    selection = selected((environment,))
+    if selection is None:
+        message = f"there is no environment {environment}: no {PROJECT_FILE} here or above names it"
+        raise click.UsageError(message, click.get_current_context())
+    return looked(selection, Look(), memory)
+
+
+def again(environment: str, before: Look, memory: Memory) -> Look:
+    """Another look. What makes a first look impossible is shown, and may be gone at the next one."""
+    seen = stamps(before.paths, before.apart)
+    try:
+        selection = selected((environment,))
+        if selection is not None:
+            return looked(selection, before, memory)
+        problem = f"there is no environment {environment} any more"
+    except click.UsageError as error:
+        problem = error.format_message()
+    complain(f"error: {printable(problem)}\n")
+    return evolve(before, seen=seen, rendering=None, units=())
+
+
+def looked(selection: Selection, before: Look, memory: Memory) -> Look:
+    """An environment as its files are now, with what is remembered of it.
+
+    Raises:
+        click.UsageError: a path of the project cannot be read.
+    """
+    start = time.monotonic()
+    workspace = selection.workspace
+    paths = before.paths if workspace is None else tuple(read_by(workspace, selection.names[0]))
+    apart = before.apart if workspace is None else outputs(workspace)
+    seen = stamps(paths or selection.sources, apart)
+    units: list[tuple[Unit, Env]] = []
+    hand = Hand()
+    crew = watched(recalling(memory, "", hand), Progress())
+    renderings = [] if workspace is None else [rendered(workspace, selection.names[0], crew, units)]
+    named = tuple(file.name for rendering in renderings for file in rendering.sources)
+    return Look(
+        paths=(*(paths or selection.sources), *named),
+        apart=apart,
+        seen={**stamps(named, apart), **seen},
+        found=all_findings(selection, renderings),
+        sources=all_sources(selection, renderings),
+        workspace=workspace,
+        rendering=next(iter(renderings), None),
+        units=tuple(units),
+        again=hand.count,
+        seconds=time.monotonic() - start,
+    )
+
+
+class Hand:
+    """A crew of this process that counts the units that it is given."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, workshop: Workshop) -> Iterable[list[Made]]:
+        """What becomes of all units."""
+        self.count += len(workshop.units)
+        return alone(workshop)
+
+
+def rendered(workspace: Workspace, environment: str, crew: Crew, units: list[tuple[Unit, Env]]) -> Rendering:
+    """An environment, made by a crew; its services are added to `units`.
+
+    Raises:
+        click.UsageError: a path of the project cannot be read.
+    """
+    try:
+        with few_collections():
+            keep = units.append
+            return render(workspace, environment, crew=crew, witness=lambda *seen: keep(seen))
+    except OSError as error:
+        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
+
+
+def read_by(workspace: Workspace, environment: str) -> Iterator[str]:
+    """The files and folders that an environment is made of, as far as its project names them."""
+    yield workspace.file.name
+    yield str(workspace.at(LOCK_FILE))
+    yield from workspace.below(inputs_of(workspace.environments[environment]))
+
+
+def outputs(workspace: Workspace) -> frozenset[str]:
+    """The folders of the rendered trees, which no build reads."""
+    return frozenset(os.path.realpath(workspace.at(settings.output)) for settings in workspace.environments.values())
+
+
+def is_outdated(look: Look) -> bool:
+    """Whether files of an environment have changed since it was looked at."""
+    return stamps(look.paths, look.apart) != look.seen
+
+
+def waited(look: Look) -> tuple[str, ...]:
+    """Wait until files of an environment have changed and stay as they are; which ones."""
+    now = before = look.seen
+    while now == look.seen or now != before:
+        time.sleep(EVERY_SECONDS)
+        before, now = now, stamps(look.paths, look.apart)
+    return changed(look.seen, now)
