@@ -6,11 +6,15 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kservec import __version__
+from kservec._version import KSERVE_PROFILE
+from kservec.io.packaged import packaged_profiles
 
 from .running import environment, kservec
 
@@ -96,12 +100,21 @@ def test_images_of_a_platform(work: Path) -> None:
     assert "vllm" not in ran.out
 
 
+def profile_of(case: Path) -> str:
+    """The version of KServe that a golden case is compiled for."""
+    args = yaml.safe_load((case / "case.yaml").read_text()).get("args") or ()
+    return next((after for option, after in pairwise(args) if option == "--profile"), KSERVE_PROFILE)
+
+
 def test_golden_cases_have_no_other_images(work: Path) -> None:
     """No object has an image that neither its own documents nor the list name, so a mirror misses none."""
-    listed = kservec(work, "runtimes", "--images").out.split()
-    repositories = {image.rpartition(":")[0] for image in listed}
+    images = {
+        name: kservec(work, "runtimes", "--images", "--profile", name).out.split() for name in packaged_profiles()
+    }
     unknown = set()
-    for case in (case for case in sorted(GOLDEN.glob("[!e]*")) if "project" not in case.name):
+    for case in (file.parent for file in sorted(GOLDEN.glob("[!e]*/case.yaml")) if "project" not in file.parent.name):
+        listed = images[profile_of(case)]
+        repositories = {image.rpartition(":")[0] for image in listed}
         documents = (path for folder in ("input", "platform") for path in (case / folder).rglob("*.yaml"))
         given = "".join(path.read_text() for path in documents)
         for path in case.glob("expect/**/*.yaml"):
