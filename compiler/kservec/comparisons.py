@@ -17,6 +17,8 @@ from kservec.core.text.source import Limits
 from kservec.environments import render
 from kservec.gitops.layout import INDEX
 from kservec.io.git import GitError
+from kservec.io.overlay_files import read_closure
+from kservec.io.overlaying import files_of, named_at
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files
 from kservec.io.tree_writer import content_of
@@ -177,8 +179,13 @@ def units_in(current: Iterable[File], pairs: Iterable[Altered]) -> dict[Name, De
 def further_files(base: Base, workspace: Workspace, settings: Settings) -> tuple[str, ...]:
     """The changed files among those that an environment is made of besides its documents."""
     coming = settings.upgrade.platform if settings.upgrade is not None else ()
-    paths = [path for path in (*settings.include, *coming, settings.patches, LOCK_FILE) if path]
+    paths = (*settings.include, *coming, LOCK_FILE)
     existing = workspace.below(path for path in paths if workspace.at(path).exists())
     files = [file for path in existing for file in read_files([path], Limits().max_bytes)]
+    if settings.patches:
+        named = named_at(workspace, settings.name, "patches")
+        closure, _ = read_closure(workspace.root, settings.patches, named, Limits())
+        paths = (*paths, settings.patches, *closure.contents)
+        files += files_of(workspace.root, closure)
     before, after = changed_inputs(base, workspace, paths, files)
     return tuple(sorted({**before, **after}))

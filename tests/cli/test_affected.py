@@ -90,3 +90,21 @@ def test_a_service_that_is_gone(repo: Path) -> None:
 def test_a_commit_has_to_be_named(repo: Path) -> None:
     """There is no default that would be right."""
     assert "Missing option '--since'" in kservec(repo, "affected").err
+
+
+def test_patches_over_rendered_objects(repo: Path) -> None:
+    """A folder of patches that holds a kustomization alone concerns all services of its environment once it changes."""
+    edit(repo / "kservec.yaml", "prod: {platform: [platform]}", "prod: {platform: [platform], patches: patches/prod}")
+    (repo / "patches/prod").mkdir(parents=True)
+    kustomization = repo / "patches/prod/kustomization.yaml"
+    kustomization.write_text(
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+        "labels:\n- pairs: {team: risk}\n  includeSelectors: false\n"
+    )
+    commit(repo, "patches")
+    assert affected(repo) == {}
+    edit(kustomization, "risk", "fraud")
+    found = affected(repo)
+    assert list(found) == ["prod"]
+    assert {tuple(unit["because"]) for unit in found["prod"]["units"]} == {("patches/prod/kustomization.yaml",)}
+    assert len(found["prod"]["units"]) == 2

@@ -240,6 +240,23 @@ def test_parts_of_different_inputs_are_not_joined(plain: Path) -> None:
     assert (ran.status, "not made of the same inputs" in ran.err) == (2, True)
 
 
+def test_a_part_never_takes_the_place_of_a_whole_tree(plain: Path) -> None:
+    """Neither where an environment's tree belongs, nor over any tree that is whole; over a part of before it may."""
+    before = sorted(str(path) for path in (plain / "rendered").rglob("*"))
+    for output, said in (("rendered/prod", "holds a whole tree"), ("copy", "holds a whole tree")):
+        if output == "copy":
+            shutil.copytree(plain / "rendered/prod", plain / "copy")
+        ran = kservec(plain, "build", "prod", "--shard", f"1/{COUNT}", "--output", output)
+        assert (ran.status, said in ran.err) == (2, True), ran.err
+    assert sorted(str(path) for path in (plain / "rendered").rglob("*")) == before
+    shutil.rmtree(plain / "rendered")
+    ran = kservec(plain, "build", "prod", "--shard", f"1/{COUNT}", "--output", "rendered/prod")
+    assert (ran.status, "where the whole tree of prod belongs" in ran.err) == (2, True), ran.err
+    assert not (plain / "rendered").exists()
+    for _ in range(2):
+        assert kservec(plain, "build", "prod", "--shard", f"1/{COUNT}", "--output", "part").status == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -72,7 +72,24 @@ def refuse_whole(*, output: Path | None, shape: str, others: Mapping[str, object
     if output is None:
         message = "--shard goes with --output: a folder for this part alone, to be joined by kservec build --join"
         raise click.UsageError(message, ctx)
+    refuse_tree(output)
     refuse_single(shape)
+
+
+def refuse_tree(output: Path) -> None:
+    """Refuse to write a part over a whole tree, of which it would leave nothing else.
+
+    Raises:
+        click.UsageError: the folder holds one.
+    """
+    from kservec.gitops.layout import INDEX  # noqa: PLC0415 - only for parts
+    from kservec.gitops.parts import MARK  # noqa: PLC0415 - as above
+
+    if (output / INDEX).exists() and not (output / MARK).exists():
+        message = (
+            f"{output} holds a whole tree, and --shard writes one part of it: name a folder of its own for the part"
+        )
+        raise click.UsageError(message, click.get_current_context())
 
 
 def refuse_single(shape: str, name: str = "") -> None:
@@ -98,9 +115,23 @@ def refuse_patched(selection: Selection) -> None:
         return
     for settings in (selection.workspace.environments[name] for name in selection.names):
         refuse_single(settings.layout, settings.name)
+        refuse_own_output(selection.workspace.at(settings.output), settings.name)
         if settings.patches:
             message = f"{settings.name} has patches over rendered objects, which need all of them; build it whole"
             raise click.UsageError(message, click.get_current_context())
+
+
+def refuse_own_output(folder: Path, name: str) -> None:
+    """Refuse to write a part where an environment's whole tree belongs, even if there is none yet.
+
+    Raises:
+        click.UsageError: the folder of the part is that.
+    """
+    ctx = click.get_current_context()
+    output = ctx.params.get("output")
+    if output is not None and Path(output).resolve() == folder.resolve():
+        message = f"{output} is where the whole tree of {name} belongs: name a folder of its own for the part"
+        raise click.UsageError(message, ctx)
 
 
 def part_tree(tree: Mapping[str, bytes], files: Iterable[File], environment: str = "") -> dict[str, bytes]:
