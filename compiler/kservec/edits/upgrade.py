@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.paths import lookup
-from kservec.edits.changes import Add, Target, changed
+from kservec.edits.changes import Add, Remove, Target, changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +33,7 @@ def widened(text: str, document: Json, at: Path, selections: Iterable[str]) -> s
     if not new:
         return text
     if not listed:
-        return changed(text, Target(0), [Add((*at, ONLY), new)])
+        empty = [Remove((*at, ONLY))] if ONLY in (lookup(document, at) or ()) else []
+        return changed(text, Target(0), [*empty, Add((*at, ONLY), new)])
     start = len(listed)
     return changed(text, Target(0), [Add((*at, ONLY, start + i), one) for i, one in enumerate(new)])
