@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from kservec import compile_tree
-from kservec.compilation import Rendered
 from kservec.core.diagnostics import ObjectRef
 from kservec.gitops.index import Entry, index_text, read_index
 from kservec.gitops.layout import INDEX, digest, planned_file, planned_tree
+from kservec.gitops.rendered import Rendered
 from kservec.io.tree_writer import write_tree
 
 ROOT = Path(__file__).parents[1]
