@@ -61,7 +61,7 @@ apiserver: $(READY)  ## apply what is rendered to a real API server and read it 
 browser: $(READY)  ## look at reports in a real browser; says so where there is none
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]' \
 	  || echo "no playwright here: no report will be looked at"
-	@sh scripts/get_browser.sh
+	@scripts/get_browser.sh
 	@$(BIN)/python -m pytest -rs tests/browser
 
 images-check: $(READY)  ## the vLLM images: Dockerfiles, pins, the entry point as a program; without docker and GPU

@@ -1,5 +1,7 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Installs the distribution's Chromium for `make browser` where there is no browser and apt may be used.
+set -euo pipefail
+
 for name in chromium chromium-browser google-chrome google-chrome-stable; do
   command -v "$name" >/dev/null && exit 0
 done
