@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.core.pods.containers import PROBES
+from kservec.core.pods.containers import HOOKS, PROBES
 from kservec.core.quantity import canonical
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ HTTP: Mapping[str, Json] = {"path": "/", "scheme": "HTTP"}
 MODE = 420
 FILES = ("configMap", "downwardAPI", "projected", "secret")
 """Volumes whose files have a mode."""
-HOOKS = ("postStart", "preStop")
 CONTAINERS = ("containers", "initContainers")
 
 MAPS = frozenset({"annotations", "labels", "limits", "matchLabels", "nodeSelector", "requests", "volumeAttributes"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.names import AGENT_CONTAINER, AGENT_PORT
-from kservec.core.pods.containers import serving_container
+from kservec.core.pods.containers import PROBES, serving_container
 from kservec.core.sidecars.readiness import number, probe_text
 from kservec.core.tree import Layer, Origin
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MADE = Origin(Layer.PASS, "add_sidecars")
 HTTP2 = "h2c"
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PORT_HANDLERS = ("httpGet", "tcpSocket")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Final
 
-from kservec.core.pods.containers import PROBES
+from kservec.core.pods.containers import HOOKS, PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Lose = Callable[[Json, Json], Json]
 
 HANDLERS: Final = frozenset(("exec", "httpGet", "tcpSocket", "grpc", "sleep"))
-HOOKS: Final = ("preStop", "postStart")
 VALUES: Final = frozenset(("value", "valueFrom"))
 CONTAINERS: Final = ("containers", "initContainers")
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 """The fields of a container that hold probes, in the order in which they begin."""
+HOOKS = ("postStart", "preStop")
+"""What of a container's lifecycle is a hook: `stopSignal`, a text, stands beside them."""
 
 
 def find(containers: Sequence[Json], name: str) -> Json | None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsonschema_rs import Draft202012Validator
 
+from kservec.core.pods.containers import HOOKS, PROBES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -71,8 +73,6 @@ APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
 VOLUMES = frozenset((
     "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",
 ))  # fmt: skip
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-HOOKS = ("postStart", "preStop")
 HANDLERS = ("httpGet", "tcpSocket")
 HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 

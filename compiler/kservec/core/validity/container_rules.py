@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kservec.core.pods.containers import PROBES
+from kservec.core.pods.containers import HOOKS, PROBES
 from kservec.core.quantity import parse_quantity
 from kservec.core.schemas.object_meta import is_key
 from kservec.core.validity.field_rules import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kservec.core.validity.field_rules import Check
 
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
-HOOKS = ("exec", "httpGet", "tcpSocket", "sleep")
+HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
 SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 PROBE_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -138,7 +138,7 @@ def handler_rules(owner: str) -> Iterator[Rule]:
 
 def hook_rules(hook: str) -> Iterator[Rule]:
     """The rules of one kind of lifecycle hook."""
-    yield Rule(f"lifecycle.{hook}", exactly_one(*HOOKS))
+    yield Rule(f"lifecycle.{hook}", exactly_one(*HOOK_HANDLERS))
     yield Rule(f"lifecycle.{hook}.exec", needs("command"))
     yield from handler_rules(f"lifecycle.{hook}")
 
@@ -180,7 +180,7 @@ CONTAINER_RULES: tuple[Rule, ...] = (
     Rule("ports[].containerPort", within(1, 65535)),
     Rule("ports[].hostPort", within(0, 65535)),
     *(rule for probe in PROBES for rule in probe_rules(probe)),
-    *(rule for hook in ("postStart", "preStop") for rule in hook_rules(hook)),
+    *(rule for hook in HOOKS for rule in hook_rules(hook)),
     *one_per_kind(
         keys_are(
             is_resource_name,

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
 from kservec.core.validity.container_rules import HIGHEST_ID, each_not_negative
 from kservec.core.validity.field_rules import (
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 MOST_SERVERS = 3
 MOST_SEARCHES = 32
 SYSTEMS = ("linux", "windows")
-HOOKS = ("postStart", "preStop")
-"""What of a container's lifecycle is a hook: `stopSignal`, a text, stands beside them."""
 WITH_VALUES = frozenset({"In", "NotIn"})
 WITHOUT_VALUES = frozenset({"Exists", "DoesNotExist"})
 COMPARING = frozenset({"Gt", "Lt"})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import DEFAULT_PORT, KSERVE_CONTAINER, TRANSFORMER_CONTAINER
-from kservec.core.pods.containers import find, first_port, serving_container
+from kservec.core.pods.containers import HOOKS, PROBES, find, first_port, serving_container
 from kservec.core.records import evolve
 from kservec.core.serving.arguments import options
 from kservec.core.unit import Mode, finding
@@ -53,8 +53,9 @@ HTTP_OPTIONS = (
     "--http_port", "--http-port", "--port", "--rest_port", "--rest-port", "--rest_api_port", "--rest-api-port",
 )  # fmt: skip
 GRPC_OPTIONS = ("--grpc_port", "--grpc-port")
-LIVENESS, READINESS, STARTUP = "livenessProbe", "readinessProbe", "startupProbe"
-CALLERS = ((LIVENESS,), (READINESS,), (STARTUP,), ("lifecycle", "postStart"), ("lifecycle", "preStop"))
+CALLERS = (*((probe,) for probe in PROBES), *(("lifecycle", hook) for hook in HOOKS))
+OF_KNATIVE = ("livenessProbe", "readinessProbe")
+"""Knative asks the container that serves at its one port, whatever these two name."""
 CALLS = ("httpGet", "tcpSocket")
 
 
@@ -76,8 +77,7 @@ def unknown_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
         listed = {port.get("name") for port in container.get("ports") or ()}
         is_served = unit.mode is Mode.KNATIVE and (bool(listed) or len(containers) == 1)
         for path, name in named_ports(container):
-            # Knative asks the container that serves at its one port, whatever these two name.
-            if name not in listed and not (is_served and path[0] in (LIVENESS, READINESS)):
+            if name not in listed and not (is_served and path[0] in OF_KNATIVE):
                 message = f"{path[-3]} of container {container['name']} asks at port {name}, which it does not list"
                 span = pod.span(("containers", container["name"], *path))
                 yield finding(unit, UNKNOWN, message, span, "list a port of that name, or give the number")
