@@ -178,17 +178,25 @@ def test_pods_that_want_a_node_of_their_own_need_as_many_nodes() -> None:
     assert made.left[0].replicas == 1
 
 
+def among(*apps: str) -> Any:
+    """A selector of pods of one of some applications."""
+    return {"matchExpressions": [{"key": "app", "operator": "In", "values": list(apps)}]}
+
+
 @pytest.mark.parametrize(
-    ("topology", "labels", "alone"),
+    ("topology", "selector", "alone"),
     [
-        ("kubernetes.io/hostname", {"app": "chat"}, True),
-        ("kubernetes.io/hostname", {"app": "other"}, False),
-        ("topology.kubernetes.io/zone", {"app": "chat"}, False),
+        ("kubernetes.io/hostname", {"matchLabels": {"app": "chat"}}, True),
+        ("kubernetes.io/hostname", {"matchLabels": {"app": "other"}}, False),
+        ("kubernetes.io/hostname", among("chat", "x"), True),
+        ("kubernetes.io/hostname", among("other"), False),
+        ("kubernetes.io/hostname", None, False),
+        ("topology.kubernetes.io/zone", {"matchLabels": {"app": "chat"}}, False),
     ],
 )
-def test_which_anti_affinity_counts(topology: str, labels: dict[str, str], alone: bool) -> None:
+def test_which_anti_affinity_counts(topology: str, selector: Any, alone: bool) -> None:
     """Only that to pods of the same template on the same node."""
-    term = {"topologyKey": topology, "labelSelector": {"matchLabels": labels}}
+    term = {"topologyKey": topology, "labelSelector": selector}
     pod = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
     body = deployment({}, pod)
     body["spec"]["template"]["metadata"] = {"labels": {"app": "chat"}}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kservec.core.nodes import CPU, MEMORY, MILLI, PODS, units_of
 from kservec.core.paths import lookup
 from kservec.core.quantity import misfit
+from kservec.core.selectors import selects
 from kservec.policy.demands import REQUESTS, Demand, amounts_of, whole
 
 if TYPE_CHECKING:
@@ -174,14 +175,5 @@ def surge_of(surge: str, replicas: int) -> int:
 def is_alone(pod: Pod) -> bool:
     """Whether a pod must not share its node with another one of its own template."""
     labels = (pod.template.get("metadata") or {}).get("labels") or {}
-    return any(
-        term.get("topologyKey") == HOSTNAME and selects((term.get("labelSelector") or {}), labels)
-        for term in lookup(pod.spec, APART) or ()
-    )
-
-
-def selects(selector: Json, labels: Mapping[str, str]) -> bool:
-    """Whether a selector surely selects labels; one with expressions is taken for one that does not."""
-    wanted = selector.get("matchLabels") or {}
-    exact = not selector.get("matchExpressions")
-    return exact and bool(wanted) and all(labels.get(key) == value for key, value in wanted.items())
+    selectors = (t.get("labelSelector") for t in lookup(pod.spec, APART) or () if t.get("topologyKey") == HOSTNAME)
+    return any(selector is not None and selects(selector, labels) for selector in selectors)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kservec.core.nodes import CPU, MEMORY, shown_units
 from kservec.core.paths import lookup
+from kservec.core.selectors import satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -108,35 +109,11 @@ def may_have(labels: Mapping[str, str], key: str, values: Sequence[str]) -> bool
 
 def meets(term: Json, labels: Mapping[str, str]) -> bool:
     """Whether a node may meet a term: all its expressions. Names of nodes are not known, so any may be right."""
-    return all(meets_expression(expression, labels) for expression in term.get("matchExpressions") or ())
-
-
-def meets_expression(expression: Json, labels: Mapping[str, str]) -> bool:
-    """Whether a node may meet an expression."""
-    key, operator, values = expression["key"], expression["operator"], expression.get("values") or []
-    if key not in labels and key.startswith(GIVEN):
-        return True
-    match operator:
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case "DoesNotExist":
-            return key not in labels
-        case "Gt" | "Lt":
-            return compares(labels.get(key), values, more=operator == "Gt")
-        case _:
-            return True
-
-
-def compares(label: str | None, values: Sequence[str], *, more: bool) -> bool:
-    """Whether the number in a label is more, or less, than the one that is asked for."""
-    bound = next((value for value in values if value.lstrip("-").isdigit()), None)
-    if label is None or bound is None or not label.lstrip("-").isdigit():
-        return False
-    return int(label) > int(bound) if more else int(label) < int(bound)
+    return all(
+        satisfies(labels, expression)
+        for expression in term.get("matchExpressions") or ()
+        if expression["key"] in labels or not expression["key"].startswith(GIVEN)
+    )
 
 
 def is_tolerated(taint: Taint, tolerations: Sequence[Json]) -> bool:

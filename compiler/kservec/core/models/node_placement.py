@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kservec.core.selectors import satisfies
 from kservec.core.tree import lookup
 
 if TYPE_CHECKING:
@@ -59,25 +60,7 @@ def _alternatives(pod: Json) -> Iterator[Labels]:
 def _fits(term: Json, labels: Labels) -> bool:
     """Whether nothing in a term speaks against the labels."""
     return all(
-        _allows(expression, labels[expression["key"]])
+        any(satisfies({key: value}, expression) for value in labels[key])
         for expression in term.get("matchExpressions") or ()
-        if expression["key"] in labels
+        if (key := expression["key"]) in labels
     )
-
-
-def _allows(expression: Json, values: frozenset[str]) -> bool:
-    """Whether one of the values meets an expression; what cannot be compared as a number meets none that compares."""
-    wanted = frozenset(expression.get("values") or ())
-    match expression["operator"]:
-        case "In":
-            return bool(values & wanted)
-        case "NotIn":
-            return bool(values - wanted)
-        case "DoesNotExist":
-            return False
-        case "Gt":
-            return any(int(v) > int(w) for v in values for w in wanted if v.isdigit() and w.isdigit())
-        case "Lt":
-            return any(int(v) < int(w) for v in values for w in wanted if v.isdigit() and w.isdigit())
-        case _:
-            return True

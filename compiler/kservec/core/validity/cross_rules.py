@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.schemas.faults import Fault
+from kservec.core.selectors import satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,25 +63,9 @@ def workload_faults(body: Json) -> Iterator[Fault]:
             place = ("spec", "template", "metadata", "labels", *((key,) if key in labels else ()))
             yield Fault(SELECTOR, place, message, help=hint, related=((("spec", "selector"), "the selector is here"),))
     for i, one in enumerate(selector.get("matchExpressions") or ()):
-        if not holds(one, labels):
+        if not satisfies(labels, one):
             message = f"spec.selector does not match the pods of the template by its expression on {one.get('key')}"
             yield Fault(SELECTOR, ("spec", "selector", "matchExpressions", i), message, help=hint)
-
-
-def holds(expression: Json, labels: Json) -> bool:
-    """Whether labels satisfy an expression of a selector."""
-    key, values = expression.get("key"), expression.get("values") or ()
-    match expression.get("operator"):
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case "DoesNotExist":
-            return key not in labels
-        case _:
-            return True
 
 
 def scaler_faults(body: Json) -> Iterator[Fault]:
