@@ -131,6 +131,33 @@ def test_links_to_where_it_is_written(project: Path) -> None:
     assert '<a href="https://git.example.com/blob/main/services/fraud.yaml#L12">' in done.out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (("--link", "https://git.example.com"), "--link is for --format svg: mermaid has no links"),
+        (("--format", "dot", "--link", "https://git.example.com"), "--link is for --format svg: dot has no links"),
+        (
+            ("--format", "svg", "--link", "javascript:alert(1)"),
+            "--link javascript:alert(1): it must begin with https://",
+        ),
+        (("--format", "svg", "--link", "ftp://git.example.com"), "--link ftp://git.example.com: it must begin with"),
+        (("--format", "svg", "--link", "https://"), "--link https://: it must begin with"),
+    ],
+)
+def test_links_that_no_picture_would_have(project: Path, arguments: tuple[str, ...], fault: str) -> None:
+    """An address that would be left out without a word is wrong usage."""
+    done = kservec(project, "graph", "prod", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert fault in done.err
+
+
+@pytest.mark.parametrize("base", ["https://git.example.com", "../src/", ".", "/"])
+def test_links_may_be_relative(project: Path, base: str) -> None:
+    """What a browser follows to a page is a link."""
+    done = kservec(project, "graph", "prod", "fraud", "--format", "svg", "--link", base)
+    assert f'<a href="{base.rstrip("/")}/services/fraud.yaml#L12">' in done.out
+
+
 def test_an_environment_with_a_mistake(project: Path) -> None:
     """What does not compile is not drawn."""
     (project / "services" / "fraud.yaml").write_text(SERVICE.replace("s3://", "nowhere://"))

@@ -234,7 +234,8 @@ def today_option(command: Callable[..., int]) -> Callable[..., int]:
     """The option that says which day it is, for waivers that end."""
     return click.option("--today", metavar="DATE", callback=keep_today, expose_value=False, type=click.DateTime(DAYS),
                         help="The day that waivers are held against, such as 2027-01-31. Default: the machine's "
-                             "date. It changes no output.")(command)  # fmt: skip
+                             "date. Findings say which of them have expired by then; what is rendered does not "
+                             "change.")(command)  # fmt: skip
 
 
 def keep_today(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> None:

@@ -21,7 +21,7 @@ from kservec.core.graphs.endpoints import GRAPH
 from kservec.core.spelling import closest
 from kservec.drawing.dot import dot
 from kservec.drawing.mermaid import mermaid
-from kservec.drawing.svg import svg
+from kservec.drawing.svg import is_link, svg
 from kservec.explain.naming import names_of
 from kservec.topology.environment import Fold, environment_topology
 from kservec.topology.inventory import inventory_of, items_of, rendered_items
@@ -59,6 +59,7 @@ def picture_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(command)
     def with_wanted(*, language: str, view: str | None, fold: str, link: str, **rest: Any) -> int:
+        refuse_link(link, language)
         return command(wanted=Wanted(language, view, Fold(fold), link), **rest)
 
     options = (
@@ -73,6 +74,21 @@ def picture_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="What SVG links nodes to: URL/FILE#L12, where they were written."),
     )  # fmt: skip
     return functools.reduce(lambda done, option: option(done), reversed(options), with_wanted)
+
+
+def refuse_link(link: str, language: str) -> None:
+    """Refuse an address that a picture would leave out without a word.
+
+    Raises:
+        click.UsageError: the picture is none with links, or browsers would not follow the address from one.
+    """
+    if not link:
+        return
+    ctx = click.get_current_context()
+    if language != SVG:
+        raise click.UsageError(f"--link is for --format {SVG}: {language} has no links", ctx)
+    if not is_link(below(link, "")):
+        raise click.UsageError(f"--link {link}: it must begin with https:// or http://, or be a relative path", ctx)
 
 
 @click.command()
@@ -108,8 +124,7 @@ def graph(*, paths: tuple[str, ...], target: Target, wanted: Wanted) -> int:
     Findings(layout=TEXT, notes=False).show(found, compilation.sources)
     if has_errors(found):
         return FAILED
-    is_linked = wanted.link and wanted.language == SVG
-    write(svg(drawn, link=lambda n: address(n, wanted.link)) if is_linked else LANGUAGES[wanted.language](drawn))
+    write(svg(drawn, link=lambda n: address(n, wanted.link)) if wanted.link else LANGUAGES[wanted.language](drawn))
     return 0
 
 
@@ -178,4 +193,9 @@ def address(node: Node, base: str) -> str:
     """Where a node was written, below an address; nowhere without one."""
     if not base or node.span is None or not node.span.line:
         return ""
-    return f"{base.rstrip('/')}/{quote(node.span.file)}#L{node.span.line}"
+    return below(base, f"{quote(node.span.file)}#L{node.span.line}")
+
+
+def below(base: str, path: str) -> str:
+    """An address below another one."""
+    return f"{base.rstrip('/')}/{path}"

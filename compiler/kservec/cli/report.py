@@ -46,7 +46,8 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
 def report(*, environment: str, output: Path, ref: str | None, exact: bool) -> int:
     """Write a static site that shows the environment ENV: what runs, where each field comes from, what it needs.
 
-    Open DIR/index.html in a browser, or put DIR onto any web server. The same inputs give the same bytes.
+    Open DIR/index.html in a browser, or put DIR onto any web server. The same inputs give the same bytes, but for
+    waivers that have expired by the day (--today).
 
     \b
       kservec report prod --output site/

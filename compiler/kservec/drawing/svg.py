@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kservec.drawing.metrics import Box
     from kservec.topology.values import Edge, Node, Topology
 
-__all__ = ["STYLE", "svg"]
+__all__ = ["STYLE", "is_link", "svg"]
 
 TITLE = 40
 """Pixels that a title takes in height; a note takes a line more."""
@@ -29,7 +29,12 @@ DASHES = "5 4"
 MOST_TOLD = 200
 """How many edges the description of a picture tells; of more it tells the number."""
 
-_is_link = re.compile(r"(?:https?://|\.{0,2}/|[\w-]+(?:[./?#]|$)|#)[^\s]*").fullmatch
+_match_link = re.compile(r"(?:https?://|\.{0,2}/|[\w-]+(?:[./?#]|$)|#)[^\s]*").fullmatch
+
+
+def is_link(address: str) -> bool:
+    """Whether a picture takes an address for a link: one of http, or a relative one. Others might run something."""
+    return _match_link(address) is not None
 
 
 def no_link(node: Node) -> str:
@@ -144,12 +149,13 @@ def curve(edge: Edge, points: Sequence[Point], sheet: Sheet) -> str:
 def linked(node: Node, box: Iterator[str], sheet: Sheet) -> Iterator[str]:
     """A box as a part of the picture, with the link that it is, if it leads anywhere."""
     address = sheet.link(node)
-    if address and _is_link(address):
+    leads = bool(address) and is_link(address)
+    if leads:
         yield f'<a href="{attribute(address)}">'
     yield f'<g class="kp-{node.kind}">'
     yield from box
     yield "</g>"
-    if address and _is_link(address):
+    if leads:
         yield "</a>"
 
 
