@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
-from kservec.core.staging import Staged
 from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
 from kservec.frontend import READERS as UNITS
 from kservec.frontend import Options, merged, read
 from kservec.pipeline import REFERRING, run
-from kservec.spec.selection import ANY
 from kservec.workshop import Workshop, alone, stages
 
 if TYPE_CHECKING:
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from kservec.core.policy import Policy
     from kservec.core.registry import Env, Plugs
     from kservec.core.schemas.schema import Schemas
+    from kservec.core.staging import Staged
     from kservec.core.text.source import Document
     from kservec.core.unit import Source, Step
     from kservec.frontend import Front
@@ -74,14 +73,14 @@ class Result:
     """What a run made: objects in their total order, findings in the order of the input, where services are reached.
 
     With an error among the findings there are no objects and no URLs. `judge` is what a project's objects were held
-    against. `staged` are the services that were compiled for what comes next.
+    against. `staged` are the services that were compiled for what comes next, None without an upgrade.
     """
 
     objects: tuple[Rendered, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     urls: Mapping[ObjectRef, str] = fresh(factory=dict)
     judge: Judge | None = None
-    staged: Staged = Staged()
+    staged: Staged | None = None
 
     @property
     def ok(self) -> bool:
@@ -113,13 +112,14 @@ def compile_documents(
     return Result(objects=objects, diagnostics=ordered, urls=output.urls, judge=shop.judge, staged=staged)
 
 
-def front_of(inputs: Inputs, schemas: Schemas, plugs: Plugs) -> tuple[Front, Staged]:
-    """What the passes of a run start from, and which services are compiled for what comes next."""
+def front_of(inputs: Inputs, schemas: Schemas, plugs: Plugs) -> tuple[Front, Staged | None]:
+    """What the passes of a run start from, and which services are compiled for what comes next, if anything does."""
     front = read(inputs.specs, inputs.platform, inputs.builtin, inputs.options, schemas, plugs)
     coming = inputs.coming
     if coming is None:
-        return front, Staged()
+        return front, None
     from kservec.core.staging import staged  # noqa: PLC0415 - most projects have no upgrade under way
+    from kservec.spec.selection import ANY  # noqa: PLC0415 - as above
 
     services = ((ref_of(d, schemas), d.value) for d in inputs.specs)
     chosen = staged([(ref, value) for ref, value in services if ref.kind in UNITS], coming.only)

@@ -245,11 +245,12 @@ def said_of(
     """What was found in an environment; what is about the project's own settings is located in its file."""
     places = absent_places(workspace, settings.name)
     found = tuple(placed(d, places) for d in compilation.diagnostics)
-    if settings.upgrade is not None and share is None:
+    staged = compilation.result.staged
+    if settings.upgrade is not None and staged is not None and share is None:
         from kservec.project.upgrade import upgrade_findings  # noqa: PLC0415 - most projects have no upgrade under way
 
         document = workspace.project.document
-        found = (*found, *upgrade_findings(settings.upgrade, compilation.result.staged, document))
+        found = (*found, *upgrade_findings(settings.upgrade, staged, document))
     if compilation.ok and not compilation.objects and share is None:
         found = (*found, nothing_compiled(workspace))
     return found

@@ -12,7 +12,6 @@ from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restar
 from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
 from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
-from kservec.cli.places import may_be_written, obstacles_of, refuse_inputs, refuse_place
 from kservec.cli.sharding import (
     chosen_share,
     environment_part,
@@ -25,7 +24,6 @@ from kservec.cli.sharding import (
 )
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
-from kservec.cli.writing import outcome_of, put, put_all
 from kservec.compilation import Result
 from kservec.core.records import evolve, fresh, record
 from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
@@ -149,8 +147,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
             wanted = evolve(wanted, project=project)
         return build_environments(selection, target, wanted, findings)
     refuse_project_options(oci=oci, only=only, hydrator=hydrator, commit=commit)
-    refuse_contradictions(output, to_stdout=to_stdout, shape=shape, force=force)
-    refuse_inputs(output, paths)
+    refuse_contradictions(output, paths, to_stdout=to_stdout, shape=shape, force=force)
     if parts:
         return join_files(parts, output, findings, force=force)
     compilation = compiled(paths, target)
@@ -221,6 +218,8 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         from kservec.cli.stages import put_project  # noqa: PLC0415 - seldom wanted
 
         put_project(selection.workspace, wanted.project)
+    from kservec.cli.writing import put_all  # noqa: PLC0415 - not needed without a folder to write
+
     lines = put_all(trees, force=wanted.force)
     findings.show(found, sources, outcome="\n".join([*lines, *unbraked(selection, first), *attributes_hint(first)]))
     return 0
@@ -238,6 +237,8 @@ def in_the_way(
         click.UsageError: a folder is not to be written, or its tree would be left without most of what it has.
         click.ClickException: something cannot be read.
     """
+    from kservec.cli.places import may_be_written, obstacles_of  # noqa: PLC0415 - not needed without a folder to write
+
     obstacles: list[Diagnostic] = []
     for (planned, folder), rendering in zip(trees, renderings, strict=True):
         may_be_written(selection.workspace, rendering, planned, wanted.output)
@@ -306,8 +307,10 @@ def refuse_several(selection: Selection, wanted: Wanted) -> None:
         raise click.UsageError(f"{option} takes one environment; name one of {', '.join(selection.names)}", ctx)
 
 
-def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, force: bool) -> None:
-    """Refuse options that exclude each other or have no effect.
+def refuse_contradictions(
+    output: Path | None, paths: Sequence[str], *, to_stdout: bool, shape: str, force: bool
+) -> None:
+    """Refuse options that exclude each other or have no effect, and folders that are not to be written.
 
     Raises:
         click.UsageError: there are some.
@@ -318,7 +321,10 @@ def refuse_contradictions(output: Path | None, *, to_stdout: bool, shape: str, f
     if output is None and (force or shape != TREE):
         raise click.UsageError(f"{'--force' if force else '--layout'} goes with --output", ctx)
     if output is not None:
+        from kservec.cli.places import refuse_inputs, refuse_place  # noqa: PLC0415 - not needed without a folder to write
+
         refuse_place(output)
+        refuse_inputs(output, paths)
 
 
 def refuse_project_options(*, oci: Path | None, only: tuple[str, ...], hydrator: bool, commit: str | None) -> None:
@@ -375,6 +381,8 @@ def written(
     Raises:
         click.ClickException: the folder cannot be written.
     """
+    from kservec.cli.writing import outcome_of, put  # noqa: PLC0415 - not needed without a folder to write
+
     done = put(files, output, force=force)
     if done.obstacles:
         found = (*compilation.diagnostics, *done.obstacles)

@@ -81,14 +81,12 @@ def project_paths(workspace: Workspace) -> Iterator[tuple[str, Path]]:
     yield from ((f"the input {path}", Path(os.path.realpath(workspace.at(path)))) for path in inputs)
 
 
-def refuse_inputs(output: Path | None, paths: Sequence[str]) -> None:
+def refuse_inputs(output: Path, paths: Sequence[str]) -> None:
     """Refuse to write a tree over what it is compiled from: the folder would not be read the next time.
 
     Raises:
         click.UsageError: a path lies in the output folder, or is it.
     """
-    if output is None:
-        return
     place = Path(os.path.realpath(output))
     held = next((path for path in paths if path != "-" and Path(os.path.realpath(path)).is_relative_to(place)), None)
     if held is not None:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kservec.core.records import evolve
-from kservec.core.share import Share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kservec.cli.environments import Selection
+    from kservec.core.share import Share
     from kservec.environments import Rendering
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
 
 SHARD = "kservec.shard"
-_match_share = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})\Z").match
+PART_OF = r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})"
 
 
 def shard_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,7 +46,9 @@ def keep_share(ctx: click.Context, parameter: click.Parameter, value: str | None
     """
     if value is None:
         return
-    found = _match_share(value)
+    from kservec.core.share import Share  # noqa: PLC0415 - only for parts
+
+    found = re.fullmatch(PART_OF, value)
     if found is None or int(found[1]) > int(found[2]):
         raise click.BadParameter(f"{value!r} is no part; the second of four is 2/4", ctx, parameter)
     ctx.meta[SHARD] = Share(int(found[1]), int(found[2]))

@@ -5,7 +5,6 @@ Where an object's file is follows from the object and its owner alone, so that c
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -64,6 +63,8 @@ def file_name(ref: ObjectRef, *, with_group: bool = False) -> str:
     kind = f"{ref.kind}.{ref.group}" if (with_group or ref.kind in SHARED_KINDS) and ref.group else ref.kind
     stem = f"{kind.lower()}-{ref.name}".translate(SPELT)
     if len(stem) > LONGEST_NAME - len(".yaml"):
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, a fiftieth of a short run
+
         mark = hashlib.sha256(stem.encode()).hexdigest()[:HASH_LENGTH]
         stem = f"{stem[: LONGEST_NAME - len('.yaml') - HASH_LENGTH - 1]}-{mark}"
     return f"{stem}.yaml"

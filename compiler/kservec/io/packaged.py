@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
 
@@ -46,6 +45,8 @@ def packaged_versions(version: str) -> dict[str, str]:
 
 def folder_digest(folder: Path) -> str:
     """The digest of the files below a folder, their names included."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, a fiftieth of a short run
+
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.suffix in DATA_SUFFIXES):
         content = path.read_bytes()

@@ -6,7 +6,6 @@ by what is in them. Must not know what else is named so.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
@@ -56,6 +55,8 @@ def named(component: Component) -> Component:
 
 def digest(component: Component, workers: Workers) -> str:
     """A short text that changes whenever anything in the pods of the head or of the workers does."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, a fiftieth of a short run
+
     trees = (component.pod, component.labels, component.annotations, workers.labels, workers.annotations)
     content = [tree.value for tree in trees]
     content += [component.worker_pod.value if component.worker_pod is not None else None]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
@@ -53,6 +52,8 @@ def volume_name(path: str, fallback: str) -> str:
         return name
     if not name:
         return fallback
+    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, a fiftieth of a short run
+
     readable = re.sub(r"[^a-z0-9]+", "-", name.lower())[:54].strip("-") or fallback
     return f"{readable}-{sha256(path.encode()).hexdigest()[:8]}"
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.golang.duration import is_duration
-from kservec.core.golang.urls import url_fault
 from kservec.core.names import COMPONENT_LABEL, INFERENCESERVICE_LABEL
 from kservec.core.sidecars.injection import needed, section_origin, setting_span
 from kservec.core.unit import finding
@@ -209,10 +208,11 @@ def list_item(text: str) -> str:
 def shortcomings(wanted: LoggerIntent, logging: Logging, component: Component, unit: Unit) -> Iterator[Diagnostic]:
     """Warnings about what a logger asks for and does not get."""
     url = url_of(wanted, logging)
+    fault = "" if not url or url.startswith(STORES) else fault_of(url)
     if not url:
         message, remedy = f"the logger of the {component.role} has no URL: it logs nothing", "set logger.url"
         yield finding(unit, NO_TARGET, message, wanted.origin.span(), remedy)
-    elif not url.startswith(STORES) and (fault := url_fault(url) or post_fault(url)):
+    elif fault:
         message = f"the logger of the {component.role} cannot log to {url!r}: {fault}"
         yield finding(unit, BAD_URL, message, wanted.origin.span(("url",)), "write http://HOST/PATH, or a bucket")
     elif url.startswith(STORES) and not logging.store[0]:
@@ -223,6 +223,13 @@ def shortcomings(wanted: LoggerIntent, logging: Logging, component: Component, u
             message = f"the pods of the {component.role} have no annotation {key}, which the logger should pass on"
             span = wanted.origin.span(("metadataAnnotations", i))
             yield finding(unit, NO_ANNOTATION, message, span, "correct the key, or set the annotation")
+
+
+def fault_of(url: str) -> str:
+    """Why events cannot be posted to what should be a URL; empty if they can."""
+    from kservec.core.golang.urls import url_fault  # noqa: PLC0415 - most runs have no logger
+
+    return url_fault(url) or post_fault(url)
 
 
 def post_fault(url: str) -> str:
