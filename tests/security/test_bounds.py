@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 import time
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +19,7 @@ from kservec.io.bounds import ExceededError, bounded, memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from multiprocessing.connection import Connection
     from pathlib import Path
 
 MANY = 6000
@@ -52,6 +55,40 @@ def test_a_build_is_stopped(many: Path, what: tuple[str, ...], option: tuple[str
     assert option[0] in found["help"]
     assert not ran.out
     assert {path.name for path in many.iterdir()} == {"services", "kservec.yaml"}
+
+
+def test_a_build_by_several_processes_is_stopped(many: Path) -> None:
+    """Its workers end with it, and nothing was written."""
+    ran = kservec(many, "build", "--jobs", "2", "--max-seconds", "2", "--format", "json")
+    assert ran.status == 1, ran.err
+    (found,) = json.loads(ran.err)["diagnostics"]
+    assert found["code"] == "build/over-time"
+    assert {path.name for path in many.iterdir()} == {"services", "kservec.yaml"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="NOT TESTED: only Linux tells what other processes hold")
+def test_what_workers_hold_counts() -> None:
+    """What a worker shares with this process counts once, and what it holds alone counts, too."""
+    shared = b"x" * (32 << 20)
+    before = memory()
+    ours, theirs = get_context("fork").Pipe()
+    worker = get_context("fork").Process(target=hold, args=(theirs, shared), daemon=True)
+    worker.start()
+    try:
+        assert ours.recv() == len(shared)
+        assert 64 << 20 <= memory() - before < 96 << 20
+    finally:
+        worker.terminate()
+        worker.join()
+    assert memory() - before < 32 << 20
+
+
+def hold(pipe: Connection, shared: bytes) -> None:
+    """Hold 64 mebibytes, and tell how much is shared, until somebody ends this."""
+    held = b"y" * (64 << 20)
+    pipe.send(len(shared))
+    time.sleep(60)
+    pipe.send(held)
 
 
 def test_no_limit(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from kservec.compare.upgrade_report import json_of_upgrade, markdown_of_upgrade,
 from kservec.core.diagnostics import Reject
 from kservec.core.text.source import Limits
 from kservec.environments import Rendering
+from kservec.io.bounds import ExceededError, bounded
 from kservec.previewing import Wanted, preview
 from kservec.spec.selection import selection_of
 
@@ -99,7 +100,7 @@ def previews_of(
     assert selection.workspace is not None
     made: list[Preview] = []
     try:
-        with git_errors(), few_collections():
+        with git_errors(), few_collections(), bounded(Limits()):
             for rendering in renderings:
                 found = preview(selection.workspace, rendering, wanted, base)
                 if isinstance(found, Rendering):
@@ -108,6 +109,9 @@ def previews_of(
                 made.append(found)
     except Reject as reject:
         Findings(layout=TEXT, notes=False).show(reject.diagnostics, {})
+        return None
+    except ExceededError as exceeded:
+        Findings(layout=TEXT, notes=False).show((exceeded.diagnostic,), {})
         return None
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None

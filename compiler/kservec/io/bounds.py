@@ -1,8 +1,9 @@
 """How long a run may take and how much memory it may hold, so that hostile input ends in an error.
 
-A timer looks several times a second and stops the work where it stands. Systems without such timers (Windows) have no
-bounds, nor have runs outside of the main thread. The inputs alone decide what a build gives; this only decides whether
-it gets to the end.
+A timer looks several times a second and stops the work where it stands; workers end with the process that they work
+for, and what they hold alone counts with what it holds, where the system tells (Linux). Systems without such timers
+(Windows) have no bounds, nor have runs outside of the main thread. The inputs alone decide what a build gives; this
+only decides whether it gets to the end.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ FIRST, EVERY = 0.5, 0.1
 """Seconds until the first look, which most runs never see, and between two looks."""
 MEBIBYTE = 1 << 20
 LINUX_MEMORY = "/proc/self/statm"
+LINUX_CHILDREN = "/proc/thread-self/children"
+LINUX_SHARES = "/proc/{}/smaps_rollup"
 
 
 class ExceededError(BaseException):
@@ -86,14 +89,32 @@ def can_watch() -> bool:
 
 
 def memory() -> int:
-    """The bytes that this process holds; where the system tells only the most that it ever held, that."""
+    """The bytes that this process and its workers hold; where the system does not tell, the most that it ever held."""
     import resource  # noqa: PLC0415 - the runs that end before the first look do without
 
     try:
-        return int(Path(LINUX_MEMORY).read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+        own = int(Path(LINUX_MEMORY).read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+        return own + sum(map(held_alone, children()))
     except OSError:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
+
+
+def children() -> list[str]:
+    """The numbers of the processes that this thread started; none where the system does not tell."""
+    try:
+        return Path(LINUX_CHILDREN).read_text(encoding="ascii").split()
+    except OSError:
+        return []
+
+
+def held_alone(number: str) -> int:
+    """The bytes that a process shares with no other, as a fork does at first; 0 for one that is gone."""
+    try:
+        lines = Path(LINUX_SHARES.format(number)).read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) * 1024
 
 
 def over_time(seconds: int) -> Diagnostic:
