@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -43,7 +43,7 @@ def test_programs_get_numbers() -> None:
     assert chat["needsOfReplica"]["memory"] == 200 << 30
     model = next(m for m in answer["models"] if m["model"])
     assert model["figures"]["weights"]["value"] == 70553706496 * 2 // 4
-    assert (answer["fits"], model["fits"]) == (True, True)
+    assert (answer["fits"], answer["fitsAtMin"], model["fits"]) == (True, True, True)
 
 
 def test_findings_name_their_place() -> None:
@@ -106,6 +106,7 @@ def test_without_pools_it_says_how_to_state_them(tmp_path: Path) -> None:
     ran = kservec(tmp_path, "capacity", "service.yaml")
     assert ran.status == 0
     assert ran.out.startswith("no node pools are stated: write them under nodePools of a Cluster document\n")
+    assert json.loads(kservec(tmp_path, "capacity", "service.yaml", "--format", "json").out)["fits"] is None
 
 
 def test_what_is_not_counted_is_remarked_on(tmp_path: Path) -> None:
@@ -136,14 +137,45 @@ def test_errors_in_the_input_are_another_status(tmp_path: Path) -> None:
     assert "error[" in ran.err
 
 
+def with_policy(project: Path, folder: Path, policy: Any) -> Path:
+    """A copy of a project whose policy is another one."""
+    shutil.copytree(project, folder, dirs_exist_ok=True)
+    stated = yaml.safe_load((folder / "kservec.yaml").read_text())
+    (folder / "kservec.yaml").write_text(yaml.safe_dump({**stated, "policy": policy}))
+    return folder
+
+
+def test_what_fits_with_the_fewest_replicas_alone() -> None:
+    """It is said in words of its own, and programs get both; a warning changes no exit status."""
+    ran = kservec(AT_MAX, "capacity", "default")
+    assert ran.status == 0
+    assert "\nfits with the fewest replicas, not with the most\n  warning  platform/cluster.yaml:4:12\n" in ran.out
+    answer = json.loads(kservec(AT_MAX, "capacity", "default", "--format", "json").out)
+    assert (answer["fits"], answer["fitsAtMin"]) == (False, True)
+
+
 def test_a_shortage_is_excused_by_the_name_of_its_pool(tmp_path: Path) -> None:
-    """What all workloads lack together is no object's fault."""
+    """What all workloads lack together is no object's fault. It lacks all the same, and the reason stands beside it."""
     waiver = {"code": "policy/capacity-at-max", "object": "NodePool general", "reason": "more nodes come next week"}
-    shutil.copytree(AT_MAX, tmp_path, dirs_exist_ok=True)
-    project = yaml.safe_load((tmp_path / "kservec.yaml").read_text())
-    (tmp_path / "kservec.yaml").write_text(yaml.safe_dump({**project, "policy": {"waivers": [waiver]}}))
-    assert "does not fit" in kservec(AT_MAX, "capacity", "default").out
-    assert "does not fit" not in kservec(tmp_path, "capacity", "default").out
+    ran = kservec(with_policy(AT_MAX, tmp_path, {"waivers": [waiver]}), "capacity", "default")
+    assert "\nfits with the fewest replicas, not with the most\n  note  platform/cluster.yaml:4:12\n" in ran.out
+    assert "\n    excused (waived: more nodes come next week)\n" in ran.out
+
+
+def test_an_excuse_changes_the_exit_status_and_not_the_statement(tmp_path: Path) -> None:
+    """Pods without a place have none, be the rule off; the findings are where they were."""
+    names = ("no-node-fits", "capacity-exceeded", "gpu-memory")
+    off = {"rules": dict.fromkeys((f"policy/{name}" for name in names), "off")}
+    project = with_policy(LACKS, tmp_path, off)
+    ran = kservec(project, "capacity", "default")
+    assert (ran.status, ran.err) == (0, "")
+    assert "\ndoes not fit\n" in ran.out
+    assert "everything fits" not in ran.out
+    answer = json.loads(kservec(project, "capacity", "default", "--format", "json").out)
+    assert (answer["fits"], answer["fitsAtMin"]) == (False, False)
+    stated = json.loads(kservec(LACKS, "capacity", "default", "--format", "json").out)["findings"]
+    excused = [{**f, "severity": "note", "excuse": "the rule is off"} for f in stated]
+    assert sorted(answer["findings"], key=str) == sorted(excused, key=str)
 
 
 def test_a_finding_can_be_excused_with_a_reason(tmp_path: Path) -> None:
@@ -151,4 +183,7 @@ def test_a_finding_can_be_excused_with_a_reason(tmp_path: Path) -> None:
     waiver = 'annotations:\n    kservec.dev/waive.no-node-fits: "nodes come next week"'
     (tmp_path / "service.yaml").write_text(SERVICE.replace("annotations:", waiver))
     (tmp_path / "cluster.yaml").write_text(POOL.replace("NUMBER", "0"))
-    assert kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml").status == 0
+    ran = kservec(tmp_path, "capacity", "service.yaml", "--platform", "cluster.yaml")
+    assert ran.status == 0
+    assert "\ndoes not fit\n" in ran.out
+    assert "\n    excused (waived: nodes come next week)\n" in ran.out

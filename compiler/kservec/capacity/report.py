@@ -8,13 +8,14 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.capacity.findings import fewest, is_pinned, most
+from kservec.capacity.findings import AT_MAX, fewest, is_pinned, most
 from kservec.capacity.placing import obstacle
 from kservec.capacity.served_models import served_models
 from kservec.capacity.trial import homes_of, tried
+from kservec.core.diagnostics import Severity
 from kservec.core.nodes import CPU, MEMORY, MILLI, PODS, base_of
 from kservec.policy.demands import demand_of, replica_amounts
-from kservec.policy.quotas import defaults_of, hard_limits, is_scoped, ref_of
+from kservec.policy.quotas import QUOTA_AT_MAX, defaults_of, hard_limits, is_scoped, ref_of
 from kservec.policy.servers import servers_of
 from kservec.report.words import plural
 
@@ -77,6 +78,23 @@ class Model(NamedTuple):
     served: Served
 
 
+class Finding(NamedTuple):
+    """Something that does not fit, and what excuses it; empty for nothing."""
+
+    diagnostic: Diagnostic
+    excuse: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """How much it counts; what is excused counts for nothing."""
+        return Severity.NOTE if self.excuse else self.diagnostic.code.severity
+
+    @property
+    def is_at_max(self) -> bool:
+        """Whether it is about the most replicas alone."""
+        return self.diagnostic.code.slug in (AT_MAX.slug, QUOTA_AT_MAX.slug)
+
+
 class Report(NamedTuple):
     """Everything that is said about the capacity of a cluster.
 
@@ -86,14 +104,29 @@ class Report(NamedTuple):
     rooms: tuple[Room, ...]
     quotas: tuple[Quota, ...]
     workloads: tuple[Workload, ...]
-    findings: tuple[Diagnostic, ...]
+    findings: tuple[Finding, ...]
     models: tuple[Model, ...]
     remarks: tuple[str, ...]
 
     @property
-    def fits(self) -> bool:
-        """Whether everything has a place, as far as the project's rules count it."""
-        return not any(finding.is_error for finding in self.findings)
+    def is_bounded(self) -> bool:
+        """Whether there are nodes or quotas that something can fit into."""
+        return bool(self.rooms or self.quotas)
+
+    @property
+    def fits_at_min(self) -> bool | None:
+        """Whether everything has a place with the fewest replicas, whatever the project excuses; None if unknown."""
+        return all(finding.is_at_max for finding in self.findings) if self.is_bounded else None
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether everything has a place with the most replicas too."""
+        return not self.findings if self.is_bounded else None
+
+    @property
+    def fails(self) -> bool:
+        """Whether something does not fit that the project takes for an error."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
 
 
 class Counted(NamedTuple):
@@ -104,7 +137,7 @@ class Counted(NamedTuple):
     demands: Sequence[Demand]
 
 
-def report_of(counted: Counted, judge: Judge, findings: Sequence[Diagnostic]) -> Report:
+def report_of(counted: Counted, judge: Judge, findings: Sequence[Finding]) -> Report:
     """The report about rendered objects.
 
     Args:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kservec.capacity.gpu_memory import Figure
-    from kservec.capacity.report import Model, Quota, Report, Room, Row, Workload
+    from kservec.capacity.report import Finding, Model, Quota, Report, Room, Row, Workload
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.tree import Json
 
@@ -31,10 +31,8 @@ def capacity_text(report: Report, *, workloads: bool = False) -> str:
         parts.append(table([QUOTA_HEADER, *quota_rows(report.quotas)]))
     if workloads and report.workloads:
         parts.append(table([WORKLOAD_HEADER, *workload_rows(report.workloads)]))
-    if report.findings:
-        parts.append("does not fit\n" + "".join(map(finding_text, report.findings)))
-    elif report.rooms or report.quotas:
-        parts.append("everything fits\n")
+    if report.is_bounded:
+        parts.append(f"{statement(report)}\n" + "".join(map(finding_text, report.findings)))
     if report.models:
         parts.append("models\n" + "".join(map(model_text, report.models)))
     if report.remarks:
@@ -94,10 +92,18 @@ def workload_rows(workloads: Iterable[Workload]) -> Iterator[tuple[str, ...]]:
         yield str(need.ref), replicas, ", ".join(pools) or "-", str(need.size), cpu, memory, devices or "-"
 
 
-def finding_text(finding: Diagnostic) -> str:
-    """One thing that does not fit: how bad it is and where, and below that why."""
-    place = place_of(finding)
-    return f"  {NAMES[finding.code.severity]}  {place}\n    {finding.message}\n"
+def statement(report: Report) -> str:
+    """Whether everything fits, in words."""
+    if report.fits:
+        return "everything fits"
+    return "fits with the fewest replicas, not with the most" if report.fits_at_min else "does not fit"
+
+
+def finding_text(finding: Finding) -> str:
+    """One thing that does not fit: how bad it is and where, and below that why, and what excuses it."""
+    diagnostic, excuse = finding
+    lines = [f"  {NAMES[finding.severity]}  {place_of(diagnostic)}", f"    {diagnostic.message}"]
+    return "".join(f"{part}\n" for part in (*lines, *([f"    excused ({excuse})"] if excuse else [])))
 
 
 def place_of(finding: Diagnostic) -> str:
@@ -150,6 +156,7 @@ def capacity_json(report: Report) -> Json:
         "apiVersion": "kservec.dev/v1alpha1",
         "kind": "Capacity",
         "fits": report.fits,
+        "fitsAtMin": report.fits_at_min,
         "pools": [pool_json(room) for room in report.rooms],
         "quotas": [quota_json(quota) for quota in report.quotas],
         "workloads": [workload_json(workload) for workload in report.workloads],
@@ -197,15 +204,17 @@ def plain(resource: str, units: int) -> int | float:
     return units / MILLI if base_of(resource) == CPU else units
 
 
-def finding_json(finding: Diagnostic) -> Json:
-    """What does not fit."""
+def finding_json(finding: Finding) -> Json:
+    """What does not fit, and what excuses it."""
+    found, excuse = finding
     return {
-        "code": finding.code.slug,
-        "severity": NAMES[finding.code.severity],
-        "message": finding.message,
-        "help": finding.help,
-        "object": finding.subject._asdict() if finding.subject is not None else None,
-        "span": finding.span._asdict() if finding.span is not None else None,
+        "code": found.code.slug,
+        "severity": NAMES[finding.severity],
+        "message": found.message,
+        "help": found.help,
+        "object": found.subject._asdict() if found.subject is not None else None,
+        "span": found.span._asdict() if found.span is not None else None,
+        "excuse": excuse or None,
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kservec.api import compile_files
-from kservec.capacity.survey import ALONE, SLUGS, survey
+from kservec.capacity.survey import ALONE, SLUGS, asking, survey
 from kservec.capacity.text import capacity_json, capacity_text
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.inputs import inputs_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.text.document import Document
     from kservec.gitops.rendered import Rendered
+    from kservec.io.workspace import Workspace
     from kservec.policy.units import Judge
 
 JSON = "json"
@@ -54,7 +55,8 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
 
     PATHS are an environment, or files as for build. Shown are what each pool has and what is used of it with the fewest
     and the most replicas, what does not fit and why, and for each vLLM server an estimate of GPU memory with its
-    formulas. The exit status is 3 where something does not fit.
+    formulas. The exit status is 3 where something does not fit
+    that the project takes for an error.
 
     \b
       kservec capacity prod
@@ -72,7 +74,7 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
         write(capacity_text(report, workloads=workloads))
     else:
         write(json.dumps(capacity_json(report), indent=2) + "\n")
-    return 0 if report.fits else DIFFERENT
+    return DIFFERENT if report.fails else 0
 
 
 def built_environment(inputs: Inputs) -> Built:
@@ -81,9 +83,18 @@ def built_environment(inputs: Inputs) -> Built:
     from kservec.judging import plain_documents  # noqa: PLC0415 - as above
 
     assert inputs.workspace is not None
-    made = render(inputs.workspace, inputs.environment, limits=inputs.target.limits)
-    _, documents = plain_documents(made, inputs.workspace)
+    workspace = asked(inputs.workspace, inputs.environment)
+    made = render(workspace, inputs.environment, limits=inputs.target.limits)
+    _, documents = plain_documents(made, workspace)
     return Built(made.judge, made.objects, documents, made.diagnostics, made.texts)
+
+
+def asked(workspace: Workspace, name: str) -> Workspace:
+    """A project that looks at the capacity of one of its environments, be its rules on or off."""
+    settings = workspace.environments[name]
+    settings = evolve(settings, policy=asking(settings.policy))
+    project = workspace.project._replace(environments={**workspace.environments, name: settings})
+    return workspace._replace(project=project)
 
 
 def built_files(inputs: Inputs) -> Built:

@@ -37,10 +37,11 @@ NO_DOCUMENTS: Mapping[ObjectRef, Document] = MappingProxyType({})
 
 
 class Verdicts(NamedTuple):
-    """The findings that are reported, and what became of every waiver."""
+    """The findings that are reported, what became of every waiver, and the findings that waivers excuse."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     excuses: tuple[Excuse, ...] = ()
+    waived: tuple[tuple[Diagnostic, Waiver], ...] = ()
 
 
 class Case(NamedTuple):
@@ -73,16 +74,18 @@ def verdicts(
     cases += bounds_cases(judge, heard)
     cases += pool_cases(judge, heard, surges=surges)
     theirs = dict.fromkeys(w for _, j in heard for w in j.waivers)
-    used: set[Waiver] = set()
+    waived: list[tuple[Diagnostic, Waiver]] = []
     reported: list[Diagnostic] = []
     for case in cases:
         waiver = excuse_for(judge, case)
         if waiver is not None:
-            used.add(waiver)
+            waived.append((diagnostic_of(case.located, case.refs, judge.policy), waiver))
         elif severity_of(case.located.fault.code, judge.policy) is not None:
             reported.append(diagnostic_of(case.located, case.refs, judge.policy))
+    used = {waiver for _, waiver in waived}
     own = [Excuse(w, locate(w), used=w in used) for w in judge.policy.waivers]
-    return Verdicts(tuple(reported), (*own, *(Excuse(w, w.span, used=w in used) for w in theirs)))
+    excuses = (*own, *(Excuse(w, w.span, used=w in used) for w in theirs))
+    return Verdicts(tuple(reported), excuses, tuple(waived))
 
 
 def heard_of(
