@@ -1,4 +1,8 @@
-"""What the program says, on standard error: each line under its name, and never a secret."""
+"""What the program says, on standard error: each line under its name, and never a secret.
+
+Every line goes through `say`, which masks what looks like a secret and escapes what a terminal, a log or a workflow would
+take for more than text. A command line is masked by its flags before.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,26 @@ from .words import flag_of
 
 NAME: Final = "kservec-vllm"
 MASK: Final = "***"
-_is_secret = re.compile(r"(?:^|[-_])(?:api-?key|token|secret|password|passwd|credentials?)s?(?:$|[-_])", re.I).search
+_SECRETS: Final = "api[-_]?key|token|secret|password|passwd|credential|signature|sig"
+_is_secret = re.compile(rf"(?:^|[-_.])(?:{_SECRETS})s?(?:$|[-_.])", re.I).search
 _NOT_SECRET: Final = ("tokens", "token-ids", "tokenizer", "token-budget", "-key-file", "-keyfile")
-_in_url = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_url_user = re.compile(r"(?<=://)(?:[^\s\"]*|[^/@\s]*:(?!\d+\s)[^/@]*)(?=@)")
+_url_query = re.compile(r"(?<=://)([^\s?\"']*\?)[^\s\"']+")
+_setting = re.compile(
+    rf"""(?<![\w.-])([\w.-]*(?:{_SECRETS})[\w.-]*)(["']?\s*[=:]\s*)("[^"]*"?|'[^']*'?|[^\s&"',;}}]+)""", re.I
+)
 
 
 def say(text: str) -> None:
-    """One line."""
-    sys.stderr.write(f"{NAME}: {text}\n")
+    """One line, whatever the text is."""
+    sys.stderr.write(f"{NAME}: {escaped(cleaned(text))}\n")
     sys.stderr.flush()
+
+
+def escaped(text: str) -> str:
+    """Text without control characters, line breaks, and `::`, by which workflows know their commands."""
+    plain = (c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text)
+    return "".join(plain).replace("::", r":\x3a")
 
 
 def shown(words: Sequence[str]) -> str:
@@ -50,13 +65,14 @@ def is_secret(name: str) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """A value without the secrets in it."""
+    """Text without the secrets in it: of JSON, of URLs, and of settings with a secret name."""
     if text[:1] in ("{", "["):
         try:
             return json.dumps(without_secrets(json.loads(text)), separators=(",", ":"))
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
-    return _in_url.sub(MASK, text)
+    text = _url_query.sub(rf"\1{MASK}", _url_user.sub(MASK, text))
+    return _setting.sub(lambda found: f"{found[1]}{found[2]}{MASK}" if is_secret(found[1]) else found[0], text)
 
 
 def without_secrets(node: Any) -> Any:
@@ -65,4 +81,4 @@ def without_secrets(node: Any) -> Any:
         return {key: MASK if is_secret(key) else without_secrets(value) for key, value in node.items()}
     if isinstance(node, list):
         return [without_secrets(item) for item in node]
-    return _in_url.sub(MASK, node) if isinstance(node, str) else node
+    return cleaned(node) if isinstance(node, str) else node
