@@ -6,7 +6,7 @@ import pytest
 
 from .programs import Place
 
-SECRET = "hunter2"
+SECRET = "hunter2"  # noqa: S105 - of nobody
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What the program says, on standard error: each line under its name, and never a secret.
 
-Every line goes through `say`, which masks what looks like a secret and escapes what a terminal, a log or a workflow would
-take for more than text. A command line is masked by its flags before.
+Every line goes through `say`, which masks what looks like a secret and escapes what a terminal, a log or a workflow
+would take for more than text. A command line is masked by its flags before.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .words import flag_of
 
 NAME: Final = "kservec-vllm"
 MASK: Final = "***"
-_SECRETS: Final = "api[-_]?key|token|secret|password|passwd|credential|signature|sig"
-_is_secret = re.compile(rf"(?:^|[-_.])(?:{_SECRETS})s?(?:$|[-_.])", re.I).search
+_is_secret = re.compile(
+    r"(?:^|[-_.])(?:api[-_]?key|token|secret|password|passwd|credential|signature|sig)s?(?:$|[-_.])", re.I
+).search
 _NOT_SECRET: Final = ("tokens", "token-ids", "tokenizer", "token-budget", "-key-file", "-keyfile")
 _url_user = re.compile(r"(?<=://)(?:[^\s\"]*|[^/@\s]*:(?!\d+\s)[^/@]*)(?=@)")
 _url_query = re.compile(r"(?<=://)([^\s?\"']*\?)[^\s\"']+")
-_setting = re.compile(
-    rf"""(?<![\w.-])([\w.-]*(?:{_SECRETS})[\w.-]*)(["']?\s*[=:]\s*)("[^"]*"?|'[^']*'?|[^\s&"',;}}]+)""", re.I
-)
+_named = re.compile(r"""([\w.-]++)["']?\s*+[=:]\s*+""").finditer
+_value = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s&"',;}]+)?""").match
 
 
 def say(text: str) -> None:
@@ -72,7 +72,17 @@ def cleaned(text: str) -> str:
         except (ValueError, RecursionError):
             pass
     text = _url_query.sub(rf"\1{MASK}", _url_user.sub(MASK, text))
-    return _setting.sub(lambda found: f"{found[1]}{found[2]}{MASK}" if is_secret(found[1]) else found[0], text)
+    return "".join(without_settings(text))
+
+
+def without_settings(text: str) -> Iterator[str]:
+    """The parts of a text in which the values behind secret names are stars."""
+    end = 0
+    for found in _named(text):
+        if found.start() >= end and is_secret(found[1]) and (secret := _value(text, found.end())):
+            yield f"{text[end : found.end()]}{MASK}"
+            end = secret.end()
+    yield text[end:]
 
 
 def without_secrets(node: Any) -> Any:
