@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from kservec_router.gjson import valid
 from kservec_router.messages import JSON_TYPE, Headers, Reply
+from kservec_router.patterns import Pattern
 
 _HOP_BY_HOP = frozenset({
     b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te",
@@ -29,25 +30,11 @@ _JSON_LINE = b"content-type: application/json\r\n"
 _FORM = b"application/x-www-form-urlencoded"
 _REMEMBERED = 128  # clients choose what is remembered, so there must not be much of it
 
-_CLASSES = {
-    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "digit": "0-9", "lower": "a-z", "upper": "A-Z", "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}  # fmt: skip
-_ATOM = r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[]"
-_PYTHON_ONLY = r"\(\?(?:[=!#>(]|<[=!]|P[=>])|\\[1-9Z]|[*+?}]\+"
-# What Python reads and RE2 does not: look-around, back-references, possessive repetition...
-_NOT_RE2 = re.compile(rf"(?:{_ATOM})*?(?:{_PYTHON_ONLY})", re.DOTALL)
 
-
-def compile_pattern(text: str) -> re.Pattern[str] | None:
+def compile_pattern(text: str) -> Pattern | None:
     """A pattern as Go reads it; None when Go cannot."""
-    translated = text
-    for name, characters in _CLASSES.items():
-        translated = translated.replace(f"[:{name}:]", characters)
-    if _NOT_RE2.match(translated) or "[[" in translated:
-        return None
     try:
-        return re.compile(translated.replace(r"\z", r"\Z"), re.IGNORECASE | re.ASCII)
+        return Pattern(text)
     except (re.error, OverflowError, RecursionError):
         return None
 
@@ -75,7 +62,7 @@ class Propagation:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.invalid: list[str] = []
-        self._patterns: list[re.Pattern[str]] = []
+        self._patterns: list[Pattern] = []
         self._start_of_line = lru_cache(_REMEMBERED)(self._decided)
         for text in filter(None, map(str.strip, texts)):
             pattern = compile_pattern(text)
@@ -119,7 +106,7 @@ class Propagation:
         if name in _HOP_BY_HOP or name in _OWN:
             return b""
         text = name.decode("latin-1")
-        return name + b": " if any(pattern.search(text) for pattern in self._patterns) else b""
+        return name + b": " if any(pattern.found(text) for pattern in self._patterns) else b""
 
 
 @lru_cache(_REMEMBERED)
