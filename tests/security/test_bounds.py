@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from pathlib import Path
 
+PROJECT = "apiVersion: kservec.dev/v1alpha1\nkind: Project\nsources: [services]\nenvironments: {prod: {}}\n"
 MANY = 6000
 """So many services take several seconds, and more than a hundred mebibytes."""
 
@@ -35,9 +36,7 @@ def many_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "services").mkdir()
     services = [SERVICE.replace("name: fraud", f"name: fraud-{i}") for i in range(MANY)]
     (folder / "services" / "all.yaml").write_text("---\n".join(services))
-    (folder / "kservec.yaml").write_text(
-        "apiVersion: kservec.dev/v1alpha1\nkind: Project\nsources: [services]\nenvironments: {prod: {}}\n"
-    )
+    (folder / "kservec.yaml").write_text(PROJECT)
     return folder
 
 
@@ -89,6 +88,25 @@ def hold(pipe: Connection, shared: bytes) -> None:
     pipe.send(len(shared))
     time.sleep(60)
     pipe.send(held)
+
+
+@pytest.mark.parametrize("name", ["services/fraud.yaml", "kservec.yaml", "kservec.lock.json"])
+def test_no_file_is_larger(tmp_path: Path, name: str) -> None:
+    """A file beyond the limit is named, whatever it is, and no part of it is taken for the whole."""
+    texts = {
+        "services/fraud.yaml": SERVICE,
+        "kservec.yaml": PROJECT,
+        "kservec.lock.json": '{"apiVersion": "kservec.dev/v1alpha1", "kind": "Lock", "images": {}}',
+    }
+    for path, text in texts.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text + "\n" * (2000 if path == name else 0))
+    limit = ("--max-file-size", "1500")
+    ran = kservec(tmp_path, "build", *limit, "--format", "json")
+    assert ran.status == 1, ran.err
+    (found,) = [d for d in json.loads(ran.err)["diagnostics"] if d["severity"] == "error"]
+    assert (found["code"], found["location"]["file"]) == ("yaml/too-large", name)
+    assert not (tmp_path / "rendered").exists()
 
 
 def test_no_limit(tmp_path: Path) -> None:

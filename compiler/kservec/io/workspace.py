@@ -93,7 +93,7 @@ def opened_workspace(root: Path, file: File, max_bytes: int) -> Opened:
     Raises:
         OSError: the lock file beside it cannot be read.
     """
-    project, found = read_project(file.content, file.name)
+    project, found = read_project(file.content, file.name, Limits(max_bytes=max_bytes))
     if project is not None and (unknown := unknown_profiles(project)):
         project, found = None, (*found, *unknown)
     locked = root / LOCK_FILE
@@ -122,7 +122,7 @@ def lock_of(path: Path, max_bytes: int) -> tuple[Lock | None, tuple[Diagnostic, 
     """
     from kservec.project.lock import read_lock  # noqa: PLC0415 - many projects have no lock
 
-    return read_lock(read_file(path, max_bytes), shown_name(path))
+    return read_lock(read_file(path, max_bytes), shown_name(path), Limits(max_bytes=max_bytes))
 
 
 def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:

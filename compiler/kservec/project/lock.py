@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity, Span
 from kservec.core.lock import Lock
+from kservec.core.text.reading import TOO_LARGE
 from kservec.core.text.source import parse
 from kservec.core.unit import Source
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from kservec.core.paths import Json
     from kservec.core.text.document import Document
+    from kservec.core.text.source import Limits
 
 API_VERSION, KIND = "kservec.dev/v1alpha1", "Lock"
 
@@ -35,17 +37,20 @@ UNREADABLE = Code(
 )
 
 
-def read_lock(content: bytes, name: str) -> tuple[Lock | None, tuple[Diagnostic, ...]]:
+def read_lock(content: bytes, name: str, limits: Limits) -> tuple[Lock | None, tuple[Diagnostic, ...]]:
     """The lock of a file, and what is wrong with it; None where it cannot be used.
 
     Args:
         content: the text of the file.
         name: what findings call it.
+        limits: how large it may be.
     """
     from kservec.documents.models import Spot, read_model  # noqa: PLC0415 - loads pydantic
     from kservec.spec.lock import Lock as Model  # noqa: PLC0415 - loads pydantic
 
-    documents, found = parse(content, name)
+    documents, found = parse(content, name, limits)
+    if any(finding.code is TOO_LARGE for finding in found):
+        return None, found
     if found or len(documents) != 1 or not isinstance(documents[0].value, dict):
         span = found[0].span if found else Span(name)
         hint = "take either side of a merge conflict, or remove the file, then run kservec lock --update"

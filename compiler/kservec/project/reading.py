@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity, Span, has_errors
-from kservec.core.text.source import parse
+from kservec.core.text.source import DEFAULT_LIMITS, parse
 from kservec.core.unit import Source
 from kservec.project.gitops import gitops_findings
 from kservec.project.paths import is_name, path_findings
@@ -14,7 +14,7 @@ from kservec.project.settings import environments_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kservec.core.text.source import Document
+    from kservec.core.text.source import Document, Limits
     from kservec.project.settings import Settings
     from kservec.spec.project import Project
 
@@ -37,14 +37,17 @@ class ReadProject(NamedTuple):
     environments: Mapping[str, Settings]
 
 
-def read_project(content: bytes, name: str) -> tuple[ReadProject | None, tuple[Diagnostic, ...]]:
+def read_project(
+    content: bytes, name: str, limits: Limits = DEFAULT_LIMITS
+) -> tuple[ReadProject | None, tuple[Diagnostic, ...]]:
     """The project of a file, and what is wrong with it; None where it cannot be used.
 
     Args:
         content: the text of the file.
         name: what findings call it.
+        limits: how large it may be.
     """
-    documents, found = parse(content, name)
+    documents, found = parse(content, name, limits)
     if has_errors(found):
         return None, tuple(found)
     try:
