@@ -230,6 +230,7 @@ MISTAKES = {
     "a: &x [*x]": ("yaml/unknown-alias", 1, 8, "inside what it repeats"),
     "a: !foo x": ("yaml/tag", 1, 4, "no such tag"),
     "a: !!set {x}": ("yaml/tag", 1, 4, "no such tag"),
+    "a: !!python/object/apply:os.system [id]": ("yaml/tag", 1, 4, "no such tag"),
     "a: !!int x": ("yaml/tag", 1, 4, "this is no `!!int`"),
     "a: !!binary //8=": ("yaml/tag", 1, 4, "base64"),
     "~: 1": ("yaml/key", 1, 1, "null"),

@@ -8,19 +8,31 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from mutants import ROOMS, Mutant, mutated
+from mutants import ROOMS, Mutant, marked, module_name, modules, mutated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FunctionType
 
 PREFIXES = tuple(f"kservec.{room}" for room in ROOMS)
+MARK = "__called__"
+"""What the modules of watched functions call a set's `add`."""
+
+
+def watch(found: set[str]) -> None:
+    """From now on, note in *found* every function that is called, as `module:function`."""
+    for path in modules():
+        module = module_name(path)
+        setattr(importlib.import_module(module), MARK, found.add)
+        for name, code in marked(path, MARK).items():
+            function_of(module, name).__code__ = code
+    forget()
 
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
     """Have everybody run a mutant: whoever holds the function holds the same object, with other code in it."""
-    function = function_of(mutant)
+    function = function_of(mutant.module, mutant.function)
     before = function.__code__
     function.__code__ = mutated(mutant)
     forget()
@@ -31,10 +43,10 @@ def applied(mutant: Mutant) -> Iterator[None]:
         forget()
 
 
-def function_of(mutant: Mutant) -> FunctionType:
-    """The function that a mutant is made of, below what decorates it."""
-    found: Any = importlib.import_module(mutant.module)
-    for part in mutant.function.split("."):
+def function_of(module: str, name: str) -> FunctionType:
+    """A function of a module by its name there, below what decorates it."""
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
         found = vars(found)[part]
     if isinstance(found, property | functools.cached_property):
         found = found.fget if isinstance(found, property) else found.func

@@ -1,65 +1,48 @@
-"""Which golden cases and which tests run which functions: a pytest plugin, and the same for the cases."""
+"""Which tests run which functions, and a mutant below all tests: a pytest plugin."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from collections import defaultdict
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from applied import applied
-from mutants import ROOMS, SOURCE, Mutant, module_name
+from applied import applied, forget, watch
+from mutants import Mutant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-
     import pytest
 
-FOLDERS = tuple(f"{SOURCE / 'kservec' / room}{os.sep}" for room in ROOMS)
 MUTANT, REPORT = "KSERVEC_MUTANT", "KSERVEC_MUTATION_COVERAGE"
 """Variables that tell the plugin which mutant to run with, or where to write what it saw."""
 
 
-@contextmanager
-def seen(found: set[str]) -> Iterator[None]:
-    """Note the functions that are called, as `module:function`."""
-
-    def note(frame: FrameType, event: str, argument: Any) -> None:
-        del argument
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(FOLDERS):
-            found.add(f"{module_name(Path(code.co_filename))}:{code.co_qualname.partition('.<')[0]}")
-
-    sys.setprofile(note)
-    try:
-        yield
-    finally:
-        sys.setprofile(None)
-
-
 class Recorder:
-    """Notes what each test runs."""
+    """Notes what each test runs. A test that fails without a mutant tells nothing of one, and is left out."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.found: dict[str, list[str]] = defaultdict(list)
-
-    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """Begin to look."""
         self.called: set[str] = set()
-        self.looking = seen(self.called)
-        self.looking.__enter__()
-        self.item = item
+        self.failed: set[str] = set()
+        self.found: dict[str, list[str]] = defaultdict(list)
+        watch(self.called)
 
-    def pytest_runtest_logfinish(self) -> None:
+    def pytest_runtest_logstart(self) -> None:
+        """Begin to look, without what earlier tests have left in caches."""
+        self.called.clear()
+        forget()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a failure."""
+        if report.failed:
+            self.failed.add(report.nodeid)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Keep what was seen."""
-        self.looking.__exit__(None, None, None)
-        for function in self.called:
-            self.found[function].append(self.item.nodeid)
+        for function in self.called if nodeid not in self.failed else ():
+            self.found[function].append(nodeid)
 
     def pytest_sessionfinish(self) -> None:
         """Write it down."""

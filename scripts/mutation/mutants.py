@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,11 +88,23 @@ def possible(node: ast.AST) -> Iterator[str]:
 def mutated(mutant: Mutant) -> CodeType:
     """The code of a function with its mistake."""
     path = SOURCE.joinpath(*mutant.module.split(".")).with_suffix(".py")
-    tree = copy.deepcopy(ast.parse(path.read_text()))
+    tree = ast.parse(path.read_text())
     function = dict(functions(tree))[mutant.function]
     node, mistake = list(mistakes(function))[mutant.number]
     changed = Wrong(node, mistake).visit(tree)
     return code_of(compile(ast.fix_missing_locations(changed), str(path), "exec"), mutant.function)
+
+
+def marked(path: Path, mark: str) -> dict[str, CodeType]:
+    """The code of each function of a file, which first calls what the module holds as *mark*, with both their names."""
+    tree = ast.parse(path.read_text())
+    names = []
+    for name, function in functions(tree):
+        called = f"{module_name(path)}:{name}"
+        function.body[:0] = ast.parse(f"{mark}({called!r})").body
+        names.append(name)
+    code = compile(ast.fix_missing_locations(tree), str(path), "exec")
+    return {name: code_of(code, name) for name in names}
 
 
 def code_of(code: CodeType, name: str) -> CodeType:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
+import socket
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,6 +149,36 @@ def test_a_machine_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("kservec.io.remote.registry.ask", None)
     with pytest.raises(UnreachableError, match="cannot be reached"):
         registries.digest(image(gone, "acme/other:v1"))
+
+
+@pytest.mark.usefixtures("server")
+def test_a_machine_that_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for it longer than patience goes."""
+    monkeypatch.setattr(requests, "SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        with pytest.raises(UnreachableError, match="cannot be reached"):
+            ask(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+
+
+@pytest.mark.usefixtures("server")
+def test_an_answer_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So much is taken, and no more."""
+    monkeypatch.setattr(requests, "LARGEST", 100_000)
+
+    def talk() -> None:
+        with talking.accept()[0] as connection, contextlib.suppress(OSError):
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            while True:
+                connection.sendall(b"x" * 4096)
+
+    with socket.create_server(("127.0.0.1", 0)) as talking:
+        thread = threading.Thread(target=talk)
+        thread.start()
+        answer = ask(f"http://127.0.0.1:{talking.getsockname()[1]}/")
+        thread.join(20)
+    assert not thread.is_alive()
+    assert answer.body == b"x" * 100_000
 
 
 def test_a_model(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
