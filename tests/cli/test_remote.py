@@ -155,9 +155,9 @@ def test_a_machine_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_machine_that_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for it longer than patience goes."""
     monkeypatch.setattr(requests, "SECONDS", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        with pytest.raises(UnreachableError, match="cannot be reached"):
-            ask(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+    silent = socket.create_server(("127.0.0.1", 0))
+    with silent, pytest.raises(UnreachableError, match="cannot be reached"):
+        ask(f"http://127.0.0.1:{silent.getsockname()[1]}/")
 
 
 @pytest.mark.usefixtures("server")
