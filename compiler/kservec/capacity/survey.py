@@ -63,6 +63,7 @@ def findings_in(found: Verdicts) -> Iterator[Finding]:
     for diagnostic in found.diagnostics:
         if diagnostic.code.slug in SLUGS:
             yield Finding(diagnostic, "the rule is off" if diagnostic.code.severity is Severity.NOTE else "")
-    for diagnostic, waiver in found.waived:
-        if diagnostic.code.slug in SLUGS:
-            yield Finding(diagnostic, f"waived: {waiver.reason}")
+    for excuse in found.excuses:
+        for diagnostic in excuse.found:
+            if diagnostic.code.slug in SLUGS:
+                yield Finding(diagnostic, f"waived: {excuse.waiver.reason}")

@@ -37,11 +37,10 @@ NO_DOCUMENTS: Mapping[ObjectRef, Document] = MappingProxyType({})
 
 
 class Verdicts(NamedTuple):
-    """The findings that are reported, what became of every waiver, and the findings that waivers excuse."""
+    """The findings that are reported, and what became of every waiver."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     excuses: tuple[Excuse, ...] = ()
-    waived: tuple[tuple[Diagnostic, Waiver], ...] = ()
 
 
 class Case(NamedTuple):
@@ -74,18 +73,14 @@ def verdicts(
     cases += bounds_cases(judge, heard)
     cases += pool_cases(judge, heard, surges=surges)
     theirs = dict.fromkeys(w for _, j in heard for w in j.waivers)
-    waived: list[tuple[Diagnostic, Waiver]] = []
-    reported: list[Diagnostic] = []
+    under: dict[Waiver | None, list[Diagnostic]] = {}
     for case in cases:
         waiver = excuse_for(judge, case)
-        if waiver is not None:
-            waived.append((diagnostic_of(case.located, case.refs, judge.policy), waiver))
-        elif severity_of(case.located.fault.code, judge.policy) is not None:
-            reported.append(diagnostic_of(case.located, case.refs, judge.policy))
-    used = {waiver for _, waiver in waived}
-    own = [Excuse(w, locate(w), used=w in used) for w in judge.policy.waivers]
-    excuses = (*own, *(Excuse(w, w.span, used=w in used) for w in theirs))
-    return Verdicts(tuple(reported), excuses, tuple(waived))
+        if waiver is not None or severity_of(case.located.fault.code, judge.policy) is not None:
+            under.setdefault(waiver, []).append(diagnostic_of(case.located, case.refs, judge.policy))
+    written = [*((w, locate(w)) for w in judge.policy.waivers), *((w, w.span) for w in theirs)]
+    excuses = (Excuse(w, span, used=w in under, found=tuple(under.get(w, ()))) for w, span in written)
+    return Verdicts(tuple(under.get(None, ())), tuple(excuses))
 
 
 def heard_of(

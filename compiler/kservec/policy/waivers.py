@@ -47,11 +47,12 @@ _match_until = re.compile(r"until\s+(\d{4}-\d{2}-\d{2})\s*:\s*(.*)", re.DOTALL).
 
 
 class Excuse(NamedTuple):
-    """A waiver, where it is written, and whether it excused something."""
+    """A waiver, where it is written, whether it excused something, and which findings."""
 
     waiver: Waiver
     span: Span | None
     used: bool
+    found: tuple[Diagnostic, ...] = ()
 
 
 def waivers_of(unit: Unit) -> tuple[Waiver, ...]:

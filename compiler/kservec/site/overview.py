@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.lock import DEFAULT_TAG, read_image
 from kservec.site.amounts import Amounts, count_text, cpu_text, memory_text, replicas_of, total
-from kservec.site.findings import finding_rows
 from kservec.site.names import namespace_stem, page_of
 from kservec.site.paging import sheets
 from kservec.site.subject import Counts, counts_of
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.diagnostics import ObjectRef
-    from kservec.site.atlas import Atlas
     from kservec.site.changes import UnitChanges
     from kservec.site.subject import Gathered, UnitFacts
     from kservec.site.writer import Writer
@@ -210,13 +208,3 @@ def wanted_pages(units: Iterable[UnitFacts], writer: Writer) -> Iterator[Page]:
     rows = wanted_rows(units)
     for sheet, part in sheets("requirements", rows):
         yield writer.page("requirements", sheet.path, sheet=sheet, rows=part, total=len(rows))
-
-
-def finding_pages(gathered: Gathered, atlas: Atlas, writer: Writer) -> Iterator[Page]:
-    """All findings, with the units that they are about."""
-    found = [(finding, facts) for facts in gathered.units for finding in facts.findings]
-    found += [(finding, None) for finding in gathered.findings]  # type: ignore[misc]
-    ordered = sorted(found, key=lambda pair: (-pair[0].code.severity, pair[0].sort_key))
-    for sheet, part in sheets("findings", ordered):
-        rows = [(finding_rows([finding], atlas)[0], facts) for finding, facts in part]
-        yield writer.page("findings", sheet.path, sheet=sheet, rows=rows, total=len(ordered))

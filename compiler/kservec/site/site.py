@@ -8,11 +8,12 @@ from kservec.core.diagnostics import Severity
 from kservec.drawing.style import STYLE
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.site.atlas import Atlas
+from kservec.site.capacity_pages import capacity_pages
 from kservec.site.changes import NO_CHANGES, change_pages, changes_by_owner, possessor
+from kservec.site.findings import finding_pages, told_findings
 from kservec.site.lines import Provenance, lines_elsewhere
 from kservec.site.names import page_of
 from kservec.site.overview import (
-    finding_pages,
     image_pages,
     image_rows,
     namespace_pages,
@@ -58,7 +59,9 @@ def site_pages(subject: Subject, templates: Mapping[str, str], assets: Mapping[s
         yield from unit_pages(tools, facts, changes.get(facts.ref, NO_CHANGES))
     yield from image_pages(found.units, writer)
     yield from wanted_pages(found.units, writer)
-    yield from finding_pages(found, atlas, writer)
+    yield from finding_pages(found, subject.excuses, atlas, writer)
+    if subject.capacity is not None:
+        yield from capacity_pages(subject.capacity, found, atlas, writer)
     if found.objects:
         yield from object_pages(subject, found, atlas, writer)
     if subject.compared is not None:
@@ -79,11 +82,12 @@ def changes_of(subject: Subject, found: Gathered) -> dict[ObjectRef, UnitChanges
 
 def links_of(subject: Subject, found: Gathered) -> tuple[Link, ...]:
     """What the navigation leads to."""
-    all_findings = [*found.findings, *(finding for facts in found.units for finding in facts.findings)]
-    told = sum(finding.code.severity is not Severity.NOTE for finding in all_findings)
+    told = sum(told.finding.code.severity is not Severity.NOTE for told in told_findings(found))
     links = [Link("index.html", "Overview"), Link("findings.html", "Findings", f"{told:,}" if told else "")]
     if subject.compared is not None:
         links.append(Link("changes.html", "Changes", f"{len(subject.compared.comparison.changes):,}"))
+    if subject.capacity is not None:
+        links.append(Link("capacity.html", "Capacity"))
     links += [
         Link("images.html", "Images", f"{len(image_rows(found.units)):,}"),
         Link("requirements.html", "Requirements", f"{len(wanted_rows(found.units)):,}"),

@@ -16,12 +16,14 @@ from kservec.site.needs import Wanted, images_of, models_of, wanted_by
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kservec.capacity.report import Report
     from kservec.compare.report import Comparison
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.paths import Json
     from kservec.core.registry import Env
     from kservec.core.unit import Unit
     from kservec.gitops.rendered import Rendered
+    from kservec.policy.waivers import Excuse
 
 
 @record
@@ -39,7 +41,9 @@ class Subject:
 
     `units` are its units with their trees, each with what it was compiled against; `objects` what is rendered of them
     and besides them. `patches` says where patches over rendered objects are, `tool` who else writes into them. `files`
-    are the texts of all files that were read, by their names. `comparison` is what is different from a commit.
+    are the texts of all files that were read, by their names. `excuses` are the waivers and what they excuse.
+    `compared` is what is different from a commit, `capacity` whether everything fits onto the nodes, None where none
+    are stated.
     """
 
     name: str
@@ -49,7 +53,9 @@ class Subject:
     files: Mapping[str, str] = fresh(factory=dict)
     patches: str = ""
     tool: str = ""
+    excuses: tuple[Excuse, ...] = ()
     compared: Compared | None = None
+    capacity: Report | None = None
 
 
 class Counts(NamedTuple):
