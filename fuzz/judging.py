@@ -74,18 +74,13 @@ def span_faults(span: Span, slug: str, built: Built) -> Iterator[str]:
     if text is None:
         yield f"span: {slug} is in a file that was not given: {span.file!r}"
         return
-    lines = split(text)
+    lines = _split_lines(text)
     if not (1 <= span.line <= span.end_line <= len(lines) + 1):
         yield f"span: {slug} is at lines {span.line} to {span.end_line} of {len(lines)}"
     elif not 1 <= span.column <= len(lines[span.line - 1] if span.line <= len(lines) else "") + 1:
         yield f"span: {slug} is at column {span.column} of {lines[span.line - 1]!r}"
     elif span.end_line == span.line and span.end_column < span.column:
         yield f"span: {slug} ends in column {span.end_column} and begins in column {span.column}"
-
-
-def split(text: str) -> list[str]:
-    """The lines of a text."""
-    return _split_lines(text)
 
 
 def output_faults(made: Made) -> Iterator[str]:

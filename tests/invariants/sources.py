@@ -27,6 +27,7 @@ from .output import Finding, Output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kservec import Compilation
     from kservec.core.diagnostics import Diagnostic
     from kservec.gitops.rendered import Rendered
 
@@ -69,7 +70,11 @@ def owners_of(objects: Iterable[Rendered]) -> list[tuple[str, str, str]]:
 
 def compiled(name: str, files: Sequence[File], target: Target) -> Output:
     """What files give when they are compiled for a target; without objects where they are refused."""
-    made = compile_files(files, target=target)
+    return output_of(name, compile_files(files, target=target), files, target)
+
+
+def output_of(name: str, made: Compilation, files: Sequence[File], target: Target) -> Output:
+    """What was made of files for a target."""
     return Output(
         name,
         [o.text for o in made.objects],
@@ -98,16 +103,7 @@ def golden_cases() -> Iterator[Output]:
     for case in golden.cases():
         made = golden.compiled(case)
         if made.objects:
-            files, target = golden.inputs(case)
-            yield Output(
-                case.name,
-                [o.text for o in made.objects],
-                inputs=documents(files),
-                cluster=documents((*target.platform, *builtin_files(target))),
-                findings=findings_of(made.diagnostics),
-                owners=owners_of(made.objects),
-                urls=list(made.urls.values()),
-            )
+            yield output_of(case.name, made, *golden.inputs(case))
 
 
 def golden_projects() -> Iterator[Output]:
@@ -132,7 +128,7 @@ def golden_projects() -> Iterator[Output]:
 
 
 def examples() -> Iterator[Output]:
-    """The examples, for the cluster that they come with and for one that nothing is known of."""
+    """The examples, for the cluster that they come with."""
     files = read_files([str(ROOT / "examples" / "services")], MAX_BYTES)
     described = read_files([str(ROOT / "examples" / "platform")], MAX_BYTES)
     yield compiled("examples", files, Target(platform=described))
