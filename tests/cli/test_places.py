@@ -51,6 +51,46 @@ def test_an_output_that_overlaps_the_project_is_refused(repo: Path, option: str,
     assert tree(repo) == before
 
 
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        (".", "it is or holds the current folder"),
+        (".git", "it is a repository, or lies in what git keeps for itself"),
+        (".git/kept", "it is a repository, or lies in what git keeps for itself"),
+        ("services", "it holds the input services of the project"),
+        ("rendered", "it holds the output of "),
+        ("rendered/prod", "it is in a rendered tree"),
+        ("rendered/prod/payments", "it is in a rendered tree"),
+        ("services/fraud.yaml/kept", "cannot make services/fraud.yaml/kept"),
+    ],
+)
+def test_a_cache_in_the_place_of_something_else_is_refused(repo: Path, folder: str, said: str) -> None:
+    """Neither git, nor sources, nor trees have a cache put into them, and nothing is written."""
+    before = tree(repo)
+    for command in (("build", "prod"), ("check",), ("lint", "prod"), ("diff",)):
+        ran = kservec(repo, *command, "--cache", folder)
+        assert ran.status == 2
+        assert f"{folder}: " in ran.err
+        assert said in ran.err
+        assert "build prod instead" not in ran.err
+    assert tree(repo) == before
+
+
+def test_a_cache_in_the_place_of_an_argument_is_refused(repo: Path) -> None:
+    """Of files without a project what is named is looked at, the output too; any other folder is made."""
+    before = tree(repo)
+    ran = kservec(repo, "build", "./services/fraud.yaml", "--cache", "services")
+    assert (ran.status, tree(repo)) == (2, before)
+    assert "--cache services: it holds the input ./services/fraud.yaml; choose a folder of its own" in ran.err
+    for folder, said in (("out", "is"), ("out/kept", "lies in"), (".kept", "holds")):
+        output = ".kept/out" if folder == ".kept" else "out"
+        ran = kservec(repo, "build", "./services/fraud.yaml", "-o", output, "--cache", folder)
+        assert (ran.status, tree(repo)) == (2, before)
+        assert f"--cache {folder}: it {said} the output {output}; choose a folder of its own" in ran.err
+    assert kservec(repo, "build", "./services/fraud.yaml", "--cache", ".kept").status == 0
+    assert [path.suffix for path in (repo / ".kept").iterdir()] == [".made"]
+
+
 def test_an_output_that_holds_what_is_compiled_is_refused(repo: Path) -> None:
     """Files are not compiled into their own folder, either."""
     ran = kservec(repo, "build", "./services", "-o", "services")

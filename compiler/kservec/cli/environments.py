@@ -187,8 +187,8 @@ def rendered(selection: Selection, limits: Limits | None = None) -> list[Renderi
     workspace, limits = selection.workspace, limits or Limits()
     try:
         with few_collections(), bounded(limits):
-            share = chosen_share()
-            made = [render(workspace, name, limits=limits, crew=crew(), share=share) for name in selection.names]
+            share, workers = chosen_share(), crew(workspace=workspace)
+            made = [render(workspace, name, limits=limits, crew=workers, share=share) for name in selection.names]
             return together(workspace, made)
     except ExceededError as exceeded:
         return [stopped(workspace, name, exceeded.diagnostic) for name in selection.names]

@@ -11,8 +11,9 @@ import click
 from kservec.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
+    from kservec.io.workspace import Workspace
     from kservec.workshop import Crew, Made, Workshop
 
 JOBS, CACHE = "kservec.jobs", "kservec.cache"
@@ -43,23 +44,37 @@ def cache_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def keep_cache(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
-    """Keep the folder for when there is something to compile, and make it if it is not there.
+    """Keep the folder for when there is something to compile."""
+    del parameter
+    if value is not None:
+        ctx.meta[CACHE] = value
+
+
+def make_cache(folder: Path, paths: Sequence[str], workspace: Workspace | None) -> None:
+    """Make the folder if it is not there.
 
     Raises:
-        click.BadParameter: it cannot be made.
+        click.UsageError: it is in use for something else, or cannot be made.
     """
-    del parameter
-    if value is None:
-        return
+    from kservec.cli.places import refuse_cache  # noqa: PLC0415 - only where it is asked for
+
+    refuse_cache(folder, paths, workspace)
     try:
-        value.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise click.BadParameter(f"cannot make {value}: {error.strerror}", ctx) from None
-    ctx.meta[CACHE] = value
+        raise click.UsageError(f"--cache: cannot make {folder}: {error.strerror}") from None
 
 
-def crew() -> Crew:
-    """Whoever does the work of this command, which tells how far it is."""
+def crew(paths: Sequence[str] = (), workspace: Workspace | None = None) -> Crew:
+    """Whoever does the work of this command, which tells how far it is.
+
+    Args:
+        paths: what is compiled, if it is not an environment.
+        workspace: the project, if it is one.
+
+    Raises:
+        click.UsageError: the cache is in use for something else, or cannot be made.
+    """
     from kservec.workshop import watched  # noqa: PLC0415 - the library needs it first
 
     meta = click.get_current_context().meta
@@ -67,6 +82,7 @@ def crew() -> Crew:
     if CACHE in meta:
         from kservec.io.cache import recalling  # noqa: PLC0415 - only where it is asked for
 
+        make_cache(meta[CACHE], paths, workspace)
         workers = recalling(meta[CACHE], workers)
     return watched(workers, Progress())
 

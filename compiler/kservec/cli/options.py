@@ -187,7 +187,8 @@ def compiled(paths: Sequence[str], target: Target) -> Compilation:
     files, target = files_of(paths, target.limits), evolve(target, share=chosen_share())
     try:
         with few_collections(), bounded(target.limits):
-            return compile_files(files, target=target, crew=crew())
+            workers = crew((*paths, *(file.name for file in target.platform)))
+            return compile_files(files, target=target, crew=workers)
     except ExceededError as exceeded:
         return Compilation(result=Result(diagnostics=(exceeded.diagnostic,)), sources={})
 

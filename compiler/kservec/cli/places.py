@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
 
-OWN = "choose a folder of its own, such as rendered/"
+OWN = "choose a folder of its own"
 
 
 def may_be_written(
@@ -52,8 +52,14 @@ def may_be_written(
         refuse_overlap(workspace, rendering, output)
 
 
-def refuse_overlap(workspace: Workspace, rendering: Rendering, output: Path, option: str = "--output") -> None:
+def refuse_overlap(workspace: Workspace, rendering: Rendering | None, output: Path, option: str = "--output") -> None:
     """Refuse a folder that holds something of the project, or lies in a tree.
+
+    Args:
+        workspace: the project.
+        rendering: the environment whose tree is to go there, None if it is for something else.
+        output: the folder.
+        option: what names it.
 
     Raises:
         click.UsageError: it does.
@@ -65,11 +71,18 @@ def refuse_overlap(workspace: Workspace, rendering: Rendering, output: Path, opt
             raise click.UsageError(message, click.get_current_context())
     for name, settings in workspace.environments.items():
         path = Path(os.path.realpath(workspace.at(settings.output)))
-        if place.is_relative_to(path) or path.is_relative_to(place):
-            verb = "is" if place == path else "lies in" if place.is_relative_to(path) else "holds"
-            own = f"; build {name} instead" if place == path and name != rendering.settings.name else ""
+        if verb := overlap(place, path):
+            is_other = rendering is not None and name != rendering.settings.name
+            own = f"; build {name} instead" if place == path and is_other else ""
             message = f"{option} {output}: it {verb} the output of {name}{own or f'; {OWN}'}"
             raise click.UsageError(message, click.get_current_context())
+
+
+def overlap(place: Path, other: Path) -> str:
+    """How a folder stands to another one that it overlaps, as a verb; empty if they are apart."""
+    if place == other:
+        return "is"
+    return "lies in" if place.is_relative_to(other) else "holds" if other.is_relative_to(place) else ""
 
 
 def project_paths(workspace: Workspace) -> Iterator[tuple[str, Path]]:
@@ -81,7 +94,7 @@ def project_paths(workspace: Workspace) -> Iterator[tuple[str, Path]]:
     yield from ((f"the input {path}", Path(os.path.realpath(workspace.at(path)))) for path in inputs)
 
 
-def refuse_inputs(output: Path, paths: Sequence[str]) -> None:
+def refuse_inputs(output: Path, paths: Sequence[str], option: str = "--output") -> None:
     """Refuse to write a tree over what it is compiled from: the folder would not be read the next time.
 
     Raises:
@@ -90,7 +103,34 @@ def refuse_inputs(output: Path, paths: Sequence[str]) -> None:
     place = Path(os.path.realpath(output))
     held = next((path for path in paths if path != "-" and Path(os.path.realpath(path)).is_relative_to(place)), None)
     if held is not None:
-        raise click.UsageError(f"--output {output}: it holds the input {held}; {OWN}", click.get_current_context())
+        raise click.UsageError(f"{option} {output}: it holds the input {held}; {OWN}", click.get_current_context())
+
+
+def refuse_cache(folder: Path, paths: Sequence[str], workspace: Workspace | None) -> None:
+    """Refuse a folder for a cache that is in use for something else, or is about to be.
+
+    Args:
+        folder: the folder, which need not be there.
+        paths: what is compiled, if it is not an environment.
+        workspace: the project, if it is one.
+
+    Raises:
+        click.UsageError: it is in use, or cannot be looked at.
+    """
+    ctx, place = click.get_current_context(), Path(os.path.realpath(folder))
+    outputs = [given for option in ("output", "oci") if (given := ctx.params.get(option)) is not None]
+    verbs = [(overlap(place, Path(os.path.realpath(given))), given) for given in outputs]
+    written = next((f"it {verb} the output {given}" for verb, given in verbs if verb), "")
+    try:
+        in_tree = any(map(is_tree, (place, *place.parents)))
+        fault = in_use(place) or written or ("it is in a rendered tree" if in_tree else "")
+    except OSError as error:
+        fault = error.strerror or "it cannot be read"
+    if fault:
+        raise click.UsageError(f"--cache {folder}: {fault}; {OWN}", ctx)
+    if workspace is not None:
+        refuse_overlap(workspace, None, folder, "--cache")
+    refuse_inputs(folder, paths, "--cache")
 
 
 def refuse_place(output: Path, said: str = "", planned: Mapping[str, bytes] | None = None) -> None:
@@ -134,10 +174,17 @@ def unreplaceable(folder: Path) -> str:
     """
     if os.path.lexists(folder) and not folder.is_dir():
         return "this is no folder"
+    if fault := in_use(folder) or ("it is a mount point" if os.path.ismount(folder) else ""):
+        return f"{fault}; {OWN}, such as rendered/"
+    return ""
+
+
+def in_use(folder: Path) -> str:
+    """Why nothing of ours belongs directly into a folder; empty if nothing speaks against it."""
     if Path.cwd().is_relative_to(folder):
-        return f"it is or holds the current folder; {OWN}"
-    if is_of_git(folder) or os.path.ismount(folder):
-        return f"it is a repository, lies in what git keeps for itself, or is a mount point; {OWN}"
+        return "it is or holds the current folder"
+    if is_of_git(folder):
+        return "it is a repository, or lies in what git keeps for itself"
     return ""
 
 
