@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kservec.api import Compilation
     from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.share import Share
+    from kservec.core.staging import Staged
     from kservec.core.tree import Path
     from kservec.gitops.delivery import Remark
     from kservec.gitops.rendered import Rendered
@@ -49,6 +50,7 @@ class Rendering:
     findings in the order of the input, whose errors mean that there is nothing to write, and `texts` what they point
     into. `sources` are the files that were compiled, `urls` where the services are reached. `judge` is what the objects
     are held against, `excuses` what became of the waivers. `share` is the part that was compiled, None for all.
+    `staged` are the services that were compiled for what comes next, None without an upgrade.
     """
 
     settings: Settings
@@ -61,6 +63,7 @@ class Rendering:
     judge: Judge | None = None
     excuses: tuple[Excuse, ...] = ()
     share: Share | None = None
+    staged: Staged | None = None
 
     @property
     def ok(self) -> bool:
@@ -188,7 +191,7 @@ def render(  # noqa: PLR0913 - all but the two that matter are given by name
     sources = source_files(workspace, settings, limits.max_bytes)
     target = evolve(target_of(workspace, settings, limits), share=share)
     compiled = rendering_of(workspace, settings, (sources, target), crew, witness)
-    return after_stages(compiled, workspace, STAGES)
+    return after_stages(with_progress(compiled, workspace), workspace, STAGES)
 
 
 def after_stages(rendering: Rendering, workspace: Workspace, stages: Sequence[Stage]) -> Rendering:
@@ -225,12 +228,24 @@ def rendering_of(
         output=workspace.at(settings.output),
         sources=sources,
         objects=compilation.objects,
-        diagnostics=said_of(compilation, workspace, settings, share),
+        diagnostics=said_of(compilation, workspace, settings.name, share),
         texts=compilation.sources,
         urls=compilation.urls,
         judge=compilation.result.judge,
         share=share,
+        staged=compilation.result.staged,
     )
+
+
+def with_progress(rendering: Rendering, workspace: Workspace) -> Rendering:
+    """An environment with what there is to say about how far its upgrade has come."""
+    upgrade, staged = rendering.settings.upgrade, rendering.staged
+    if upgrade is None or staged is None or rendering.share is not None:
+        return rendering
+    from kservec.project.upgrade import upgrade_findings  # noqa: PLC0415 - most projects have no upgrade under way
+
+    said = upgrade_findings(upgrade, staged, workspace.project.document)
+    return evolve(rendering, diagnostics=(*rendering.diagnostics, *said))
 
 
 def stopped(workspace: Workspace, name: str, reason: Diagnostic) -> Rendering:
@@ -239,18 +254,10 @@ def stopped(workspace: Workspace, name: str, reason: Diagnostic) -> Rendering:
     return Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=(reason,))
 
 
-def said_of(
-    compilation: Compilation, workspace: Workspace, settings: Settings, share: Share | None
-) -> tuple[Diagnostic, ...]:
+def said_of(compilation: Compilation, workspace: Workspace, name: str, share: Share | None) -> tuple[Diagnostic, ...]:
     """What was found in an environment; what is about the project's own settings is located in its file."""
-    places = absent_places(workspace, settings.name)
+    places = absent_places(workspace, name)
     found = tuple(placed(d, places) for d in compilation.diagnostics)
-    staged = compilation.result.staged
-    if settings.upgrade is not None and staged is not None and share is None:
-        from kservec.project.upgrade import upgrade_findings  # noqa: PLC0415 - most projects have no upgrade under way
-
-        document = workspace.project.document
-        found = (*found, *upgrade_findings(settings.upgrade, staged, document))
     if compilation.ok and not compilation.objects and share is None:
         found = (*found, nothing_compiled(workspace))
     return found

@@ -22,9 +22,9 @@ from kservec.core.registry import Env
 from kservec.core.unit import Unit
 from kservec.documents.broken import Broken, broken_documents
 from kservec.documents.catalog import PRESET, read_catalog
-from kservec.documents.cluster import read_cluster
+from kservec.documents.cluster import WANTED, read_cluster
 from kservec.documents.configuration import read_platform
-from kservec.documents.entries import CLUSTER, OWN_GROUP, Entry, Rank, checked, entries_of, once, ref_of
+from kservec.documents.entries import CLUSTER, OWN_GROUP, Entry, Rank, checked, entries_of, is_read, once, ref_of
 from kservec.documents.facts import read_facts
 from kservec.documents.metadata import odd_in_others
 
@@ -288,6 +288,14 @@ def is_compiled(entry: Entry) -> bool:
     return entry.is_kserve and entry.ref.kind in (*READERS, TRAINED_MODEL)
 
 
+def describes_cluster(ref: ObjectRef, schemas: Schemas) -> bool:
+    """Whether a document of the platform is read, by the object that it describes."""
+    if ref.group == OWN_GROUP:
+        return ref.kind == CLUSTER
+    is_service = ref.group == GROUP and ref.kind in SERVICES
+    return ref.kind in WANTED or (is_read(ref, schemas) and not is_service)
+
+
 def read_unit(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     """The Unit of a document that is compiled; None for other documents, and for those that are refused."""
     if not entry.is_kserve:
@@ -308,6 +316,8 @@ READERS = {
     NAMESPACE_CACHE: "local_model_cache",
 }
 """Kinds that units are made of, and the modules among `readers` that make them."""
+SERVICES = READERS.keys() - {CACHE, NAMESPACE_CACHE} | {TRAINED_MODEL}
+"""Kinds that count among the input alone."""
 
 
 @cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.api import Upgrade
+from kservec.api import Upgrade, parsed
 from kservec.api import front_of as read_front
 from kservec.compare.objects import Side, owners_in
 from kservec.compare.report import Comparison, compared
@@ -15,37 +15,58 @@ from kservec.compare.upgrade import Place, Preview, causes_of
 from kservec.compare.values import Item
 from kservec.comparisons import comparison_of
 from kservec.compilation import step_of
-from kservec.core.diagnostics import Severity
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, has_errors
 from kservec.core.records import evolve, record
 from kservec.core.text.source import Limits
+from kservec.documents.entries import ref_of
 from kservec.environments import Rendering, after_stages, deliver, include, patch, rendering_of, target_of
 from kservec.explain.values import one
-from kservec.frontend import READERS
+from kservec.frontend import READERS, describes_cluster
 from kservec.gitops.layout import INDEX
+from kservec.io.packaged import packaged_schemas
 from kservec.io.workspace import coming_files, source_files
 from kservec.judging import judge
 from kservec.spec.selection import ANY, Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kservec.api import Target
     from kservec.committed import Base
     from kservec.compare.objects import Changed
     from kservec.compare.values import Difference
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.diagnostics import ObjectRef
     from kservec.core.tree import Path
     from kservec.core.unit import Unit
     from kservec.frontend import Front
     from kservec.io.reading import File
     from kservec.io.workspace import Workspace
     from kservec.project.settings import Settings
+    from kservec.project.upgrade import UpgradeSettings
 
 ON_DISK = "on disk"
 """Where the old tree comes from: it was built from what is on disk."""
 EVERYTHING = (Selection(ANY),)
 MOST_ATTEMPTS = 5
 BEFORE_DELIVERY = (include, patch)
+MOST_NAMED = 3
+
+NO_PLATFORM = Code(
+    "upgrade/no-platform",
+    Severity.ERROR,
+    "files over the platform that say nothing of a cluster",
+    "Of a path of `kservec diff --platform` no document is read: none describes a cluster, so nothing could change. "
+    "docs/platform.md lists the kinds that are read. Most often the path is another one than was meant, or all of a "
+    "file is commented out.",
+)
+UNDER_WAY = Code(
+    "upgrade/under-way",
+    Severity.ERROR,
+    "another upgrade is under way",
+    "`kservec diff --profile` and `--platform` show what an upgrade does to services as they are. Where kservec.yaml "
+    "has an upgrade that some services have already, these would seem to lose it. Let all services have that one, and "
+    "make it what holds, before you look at the next.",
+)
 
 
 @record
@@ -66,6 +87,28 @@ class Wanted:
         return bool(self.profile or self.platform)
 
 
+def undescribed(path: str, files: Sequence[File]) -> Iterator[Diagnostic]:
+    """The error about files over the platform of which nothing is read. Of broken ones their parser has more to say.
+
+    Args:
+        path: what the files were found by.
+        files: the files.
+    """
+    documents, found = parsed(files, Limits())
+    refs = [ref_of(document, packaged_schemas()) for document in documents]
+    if has_errors(found) or any(describes_cluster(ref, packaged_schemas()) for ref in refs):
+        return
+    named = ", ".join(str(ref) if ref.kind else "what is no object" for ref in refs[:MOST_NAMED])
+    rest = len(refs) - MOST_NAMED
+    inside = f"; there is {named}" + (f" and {rest:,} more" if rest > 0 else "") if refs else ""
+    yield Diagnostic(
+        code=NO_PLATFORM,
+        message=f"no document of --platform {path} describes a cluster{inside}",
+        span=documents[0].span(("kind",)) if documents else Span(files[0].name),
+        help="name files of runtimes, of KServe's configuration, or with a Cluster document",
+    )
+
+
 def preview(workspace: Workspace, before: Rendering, wanted: Wanted, base: Base | None) -> Preview | Rendering:
     """What an upgrade would do to an environment; a rendering whose errors keep it from being told.
 
@@ -77,7 +120,7 @@ def preview(workspace: Workspace, before: Rendering, wanted: Wanted, base: Base 
 
     Raises:
         GitError: git cannot tell.
-        Reject: sources of the commit have errors.
+        Reject: sources of the commit have errors, or another upgrade is under way.
         OSError: a path of the project cannot be read.
     """
     settings, limits = before.settings, Limits()
@@ -99,6 +142,7 @@ def preview(workspace: Workspace, before: Rendering, wanted: Wanted, base: Base 
         causes=causes_of(comparison, Tracer(old, later).place),
         by_hand=(*refused, *(d for d in new if d.is_error)),
         warnings=tuple(d for d in new if d.code.severity is Severity.WARNING),
+        staged=after.staged,
     )
 
 
@@ -106,13 +150,34 @@ def upgrade_for(workspace: Workspace, settings: Settings, wanted: Wanted) -> Upg
     """The upgrade that is meant: a new one, or the project's for more services.
 
     Raises:
+        Reject: it is a new one, and another one is under way: nobody could tell what services that have it should get.
         OSError: a path of the project cannot be read.
     """
     only, coming = tuple(wanted.only), settings.upgrade
-    if wanted.is_new or coming is None:
-        return Upgrade(profile=wanted.profile or settings.kserve, platform=wanted.platform, only=only or EVERYTHING)
-    files = coming_files(workspace, coming, Limits().max_bytes)
-    return Upgrade(profile=coming.kserve, platform=files, only=(*coming.only, *only) if only else EVERYTHING)
+    new = Upgrade(profile=wanted.profile or settings.kserve, platform=wanted.platform, only=only or EVERYTHING)
+    if coming is None:
+        return new
+    own = Upgrade(profile=coming.kserve, platform=coming_files(workspace, coming, Limits().max_bytes))
+    if not wanted.is_new or brings(own) == brings(new):
+        return evolve(own, only=(*coming.only, *only) if only else EVERYTHING)
+    if coming.only:
+        raise Reject(under_way(workspace, settings.name, coming))
+    return new
+
+
+def brings(upgrade: Upgrade) -> tuple[str, list[bytes]]:
+    """What an upgrade brings to whoever has it: a version of KServe, and what the files over the platform say."""
+    return upgrade.profile, [file.content for file in upgrade.platform]
+
+
+def under_way(workspace: Workspace, name: str, coming: UpgradeSettings) -> Diagnostic:
+    """The error about another upgrade than the one that some services of an environment have."""
+    return Diagnostic(
+        code=UNDER_WAY,
+        message=f"some services of {name} have this upgrade already, so another one cannot be foreseen",
+        span=workspace.project.document.key_span(coming.at),
+        help="--only shows more of this one; look at another one in other environments, or when all have this one",
+    )
 
 
 def words_of(wanted: Wanted, settings: Settings) -> str:

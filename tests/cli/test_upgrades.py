@@ -147,7 +147,7 @@ def test_apis_that_a_later_kubernetes_does_not_serve(repo: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("build", "--only", "a b"), "--only 'a b' selects no services"),
+        (("build", "--only", "a b"), "--only 'a b' is no selection; it is a namespace, a label as tier=dev"),
         (("build", "--only", "search", "--stdout"), "--only is written into kservec.yaml"),
         (("build", "services/search.yaml", "--only", "search"), "--only is for environments of a project"),
         (("diff", "--profile", "0.2"), "there is no profile of KServe 0.2; did you mean 0.20?"),
@@ -178,3 +178,74 @@ def test_without_an_upgrade(repo: Path) -> None:
     (repo / "kservec.yaml").write_text(PROJECT.partition("    upgrade")[0].replace("prod:", "prod: {}"))
     assert "--only widens `upgrade` in kservec.yaml, and prod has none" in kservec(repo, "build", "--only", "a").err
     assert "prod has none" in kservec(repo, "diff", "--only", "a").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("build", "--only", "serach"), "did you mean search?"),
+        (("build", "prod", "--only", "search", "--only", "tier=dev"), "a selection is a namespace"),
+        (("diff", "--only", "payments/InferenceService/fruad"), "did you mean payments/InferenceService/fraud?"),
+        (("diff", "--profile", "0.21", "--only", "fraud"), "did you mean payments/InferenceService/fraud?"),
+    ],
+)
+def test_a_selection_without_services(repo: Path, arguments: tuple[str, ...], meant: str) -> None:
+    """It is most likely misspelt: an error that says what was meant, and nothing is shown or written."""
+    before = tree(repo)
+    ran = kservec(repo, *arguments)
+    assert (ran.status, ran.out, tree(repo)) == (1, "", before)
+    assert ran.err.startswith(f"error[upgrade/selects-nothing]: --only {arguments[-1]} chooses no service\n")
+    assert f"= help: {meant}" in ran.err
+    assert ("--> kservec.yaml:8:5" in ran.err) is ("--profile" not in arguments)
+    assert "1 error" in ran.err
+
+
+def test_of_several_environments_one_has_an_upgrade(repo: Path) -> None:
+    """Without names those with an upgrade are meant, and the others stay; by name each has to have one."""
+    (repo / "kservec.yaml").write_text(PROJECT.replace("  prod:", "  dev: {}\n  prod:"))
+    ran = kservec(repo, "diff", "--only", "search")
+    assert [line.split(",")[0] for line in ran.out.splitlines() if "against" in line] == ["prod"]
+    for name in ("dev", "prod"):
+        assert kservec(repo, "build", name).status == 0
+    ran = kservec(repo, "build", "--only", "search")
+    assert (ran.status, ran.err.splitlines()) == (0, ["rendered/dev: up to date", "rendered/prod: 2 files written"])
+    assert 'dev: {}\n  prod:\n    upgrade: {kserve: "0.21", only: ["search"]}' in (repo / "kservec.yaml").read_text()
+    for command in ("build", "diff"):
+        ran = kservec(repo, command, "dev", "--only", "payments")
+        assert ran.status == 2
+        assert "`upgrade` in kservec.yaml, and dev has none" in ran.err
+
+
+def test_another_upgrade_than_the_one_under_way(repo: Path) -> None:
+    """Services that have one would seem to lose it; the same one is shown for those that are still to have it."""
+    assert kservec(repo, "build", "--only", "search").status == 0
+    assert preview(repo, "--profile", "0.21")["restarts"] == 2
+    assert preview(repo, "--profile", "0.21", "--only", "payments")["restarts"] == 1
+    (repo / "now.yaml").write_text("apiVersion: kservec.dev/v1alpha1\nkind: Cluster\nkubernetesVersion: '1.34'\n")
+    ran = kservec(repo, "diff", "--platform", "now.yaml")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith("error[upgrade/under-way]: some services of prod have this upgrade already")
+    assert "--> kservec.yaml:8:5" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "place"),
+    [
+        (SERVICE, "; there is InferenceService payments/fraud", "next/a.yaml:2:7"),
+        ("# all of it\n", "", "next/a.yaml"),
+        ("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "; there is Service default/a", "next/a.yaml:2:7"),
+        ("\n---\n".join(f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p{i}}}" for i in range(5)),
+         "; there is Pod p0, Pod p1, Pod p2 and 2 more", "next/a.yaml:2:7"),
+        ("a: b\n", "; there is what is no object", "next/a.yaml:1:1"),
+    ],
+)  # fmt: skip
+def test_a_platform_of_which_nothing_is_read(repo: Path, text: str, said: str, place: str) -> None:
+    """A folder without a word about a cluster is another one than was meant: an error for each path."""
+    (repo / "next").mkdir()
+    (repo / "next/a.yaml").write_text(text)
+    (repo / "good.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ca, namespace: search}\n")
+    ran = kservec(repo, "diff", "--platform", "good.yaml", "--platform", "next")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith(f"error[upgrade/no-platform]: no document of --platform next describes a cluster{said}\n")
+    assert f"--> {place}\n" in ran.err
+    assert kservec(repo, "diff", "--platform", "good.yaml").status == 0

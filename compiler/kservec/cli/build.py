@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kservec.api import Target
     from kservec.cli.environments import Selection
     from kservec.cli.findings import Findings
+    from kservec.cli.stages import Stage
     from kservec.core.diagnostics import Diagnostic
     from kservec.environments import Rendering
     from kservec.gitops.rendered import Rendered
@@ -143,8 +144,8 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
             from kservec.cli.stages import next_stage  # noqa: PLC0415 - seldom wanted
 
             is_part = bool(parts) or chosen_share() is not None
-            selection, project = next_stage(selection, only, elsewhere=bool(output or to_stdout or oci) or is_part)
-            wanted = evolve(wanted, project=project)
+            stage = next_stage(selection, only, elsewhere=bool(output or to_stdout or oci) or is_part)
+            selection, wanted = stage.after, evolve(wanted, stage=stage)
         return build_environments(selection, target, wanted, findings)
     refuse_project_options(oci=oci, only=only, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, paths, to_stdout=to_stdout, shape=shape, force=force)
@@ -178,7 +179,7 @@ class Wanted:
     hydrator: bool = False
     commit: str | None = None
     parts: tuple[Path, ...] = ()
-    project: bytes | None = None
+    stage: Stage | None = None
 
 
 def build_environments(selection: Selection, target: Target, wanted: Wanted, findings: Findings) -> int:
@@ -199,6 +200,9 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
     if not all(rendering.ok for rendering in renderings):
         findings.show(found, sources, outcome="nothing was written")
         return FAILED
+    if wanted.stage is not None and (refused := wanted.stage.refused(renderings)):
+        findings.show(refused, wanted.stage.before.sources, outcome="nothing was written")
+        return FAILED
     if wanted.to_stdout or wanted.oci is not None:
         refuse_nothing(renderings[0].objects, allow_empty=wanted.allowed.empty)
     if wanted.to_stdout:
@@ -214,10 +218,10 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
     first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
-    if wanted.project is not None and selection.workspace is not None:
+    if wanted.stage is not None and selection.workspace is not None:
         from kservec.cli.stages import put_project  # noqa: PLC0415 - seldom wanted
 
-        put_project(selection.workspace, wanted.project)
+        put_project(selection.workspace, wanted.stage.content)
     from kservec.cli.writing import put_all  # noqa: PLC0415 - not needed without a folder to write
 
     lines = put_all(trees, force=wanted.force)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kservec.api import text_of
 from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import LARGEST_FILE, few_collections, files_of
@@ -14,18 +15,22 @@ from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.compare.upgrade_report import json_of_upgrade, markdown_of_upgrade, text_of_upgrade
 from kservec.core.diagnostics import Reject
+from kservec.core.records import evolve
 from kservec.core.text.source import Limits
 from kservec.environments import Rendering
 from kservec.io.bounds import ExceededError, bounded
-from kservec.previewing import Wanted, preview
+from kservec.previewing import Wanted, preview, undescribed
+from kservec.project.upgrade import SELECTION, unchosen
 from kservec.spec.selection import selection_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kservec.cli.environments import Selection
     from kservec.committed import Base
     from kservec.compare.upgrade import Preview
+    from kservec.core.diagnostics import Span
+    from kservec.project.upgrade import UpgradeSettings
     from kservec.spec.selection import Selection as Chosen
 
 REPORTS = {"text": text_of_upgrade, "json": json_of_upgrade, "markdown": markdown_of_upgrade}
@@ -36,9 +41,16 @@ def wanted_of(profile: str | None, platform: tuple[str, ...], only: tuple[Chosen
 
     Raises:
         click.UsageError: a path cannot be read.
+        click.exceptions.Exit: nothing of a path would be read as a platform; that has been shown.
     """
-    files = files_of(platform, Limits(max_bytes=LARGEST_FILE)) if platform else ()
-    return Wanted(profile=profile or "", platform=files, paths=platform, only=only)
+    found = {path: files_of((path,), Limits(max_bytes=LARGEST_FILE)) for path in platform}
+    faults = [fault for path, files in found.items() for fault in undescribed(path, files)]
+    if faults:
+        sources = {file.name: text_of(file) for files in found.values() for file in files}
+        Findings(layout=TEXT, notes=False).show(faults, sources)
+        click.get_current_context().exit(FAILED)
+    files = tuple(file for files in found.values() for file in files)
+    return Wanted(profile=profile or "", platform=files, paths=tuple(found), only=only)
 
 
 def selections(texts: tuple[str, ...]) -> tuple[Chosen, ...]:
@@ -50,8 +62,7 @@ def selections(texts: tuple[str, ...]) -> tuple[Chosen, ...]:
     found = [(text, selection_of(text)) for text in texts]
     wrong = next((text for text, selection in found if selection is None), None)
     if wrong is not None:
-        hint = "name a namespace, a label as tier=dev, or a service as payments/InferenceService/fraud"
-        raise click.UsageError(f"--only {wrong!r} selects no services; {hint}", click.get_current_context())
+        raise click.UsageError(f"--only {wrong!r} is no selection; it is {SELECTION}", click.get_current_context())
     return tuple(selection for _, selection in found if selection is not None)
 
 
@@ -61,7 +72,8 @@ def show_upgrade(selection: Selection, base: Base | None, wanted: Wanted, layout
     Raises:
         click.UsageError: git or the file system refuses something, or there is no upgrade to show more of.
     """
-    refuse_nothing(selection, wanted)
+    upgrades = {} if wanted.is_new else upgrading(selection, "--only goes with --profile, --platform or")
+    selection = evolve(selection, names=tuple(upgrades) or selection.names)
     findings, renderings = Findings(layout=TEXT, notes=False), rendered(selection)
     if not all(rendering.ok for rendering in renderings):
         findings.show(all_findings(selection, renderings), all_sources(selection, renderings))
@@ -69,24 +81,42 @@ def show_upgrade(selection: Selection, base: Base | None, wanted: Wanted, layout
     made = previews_of(selection, renderings, wanted, base)
     if made is None:
         return FAILED
+    staged = [each.staged for each in made if each.staged is not None]
+    if refused := list(unchosen(wanted.only, staged, place_of(selection, upgrades))):
+        findings.show(refused, selection.sources)
+        return FAILED
     against = "what is on disk" if base is None else f"{base.shown} ({base.short})"
     write(REPORTS[layout](made, against))
     return DIFFERENT if exit_code and any(each.differs for each in made) else 0
 
 
-def refuse_nothing(selection: Selection, wanted: Wanted) -> None:
-    """Refuse to show more of an upgrade where there is none.
+def upgrading(selection: Selection, lead: str) -> dict[str, UpgradeSettings]:
+    """The upgrades of environments by their names: of all those of a project that have one, or of each that is named.
+
+    Args:
+        selection: the project and the environments.
+        lead: what an upgrade is needed for, as the start of a sentence.
 
     Raises:
-        click.UsageError: neither the options nor an environment says what comes next.
+        click.UsageError: none of them has one, or one that is named has none.
     """
     workspace = selection.workspace
     assert workspace is not None
-    without = [name for name in selection.names if workspace.environments[name].upgrade is None]
-    if not wanted.is_new and without:
-        place = f"`upgrade` in {workspace.file.name}; {without[0]} has none"
-        message = f"--only goes with --profile, --platform, or {place}"
+    upgrades = {name: workspace.environments[name].upgrade for name in selection.names}
+    found = {name: upgrade for name, upgrade in upgrades.items() if upgrade is not None}
+    without = next((name for name in upgrades if name not in found), None)
+    is_every = len(upgrades) == len(workspace.environments)
+    if without is not None and not (found and is_every):
+        message = f"{lead} `upgrade` in {workspace.file.name}, and {without} has none"
         raise click.UsageError(message, click.get_current_context())
+    return found
+
+
+def place_of(selection: Selection, upgrades: Mapping[str, UpgradeSettings]) -> Span | None:
+    """Where the first of some upgrades of a project is written; None without any."""
+    assert selection.workspace is not None
+    first = next(iter(upgrades.values()), None)
+    return selection.workspace.project.document.key_span(first.at) if first is not None else None
 
 
 def previews_of(
@@ -108,7 +138,7 @@ def previews_of(
                     return None
                 made.append(found)
     except Reject as reject:
-        Findings(layout=TEXT, notes=False).show(reject.diagnostics, {})
+        Findings(layout=TEXT, notes=False).show(reject.diagnostics, selection.sources)
         return None
     except ExceededError as exceeded:
         Findings(layout=TEXT, notes=False).show((exceeded.diagnostic,), {})

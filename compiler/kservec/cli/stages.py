@@ -8,24 +8,44 @@ import click
 
 from kservec.cli.environments import Selection
 from kservec.cli.options import LARGEST_FILE
-from kservec.cli.previews import selections
+from kservec.cli.previews import place_of, selections, upgrading
 from kservec.edits.nodes import NotEditableError
 from kservec.edits.upgrade import widened
 from kservec.io.workspace import opened_workspace
+from kservec.project.upgrade import unchosen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kservec.core.diagnostics import Diagnostic, Span
+    from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
+    from kservec.spec.selection import Selection as Chosen
 
 
 class Stage(NamedTuple):
-    """Environments with an upgrade for more services, and the text of the project file that says so."""
+    """A step of an upgrade: it is for more services.
 
-    selection: Selection
+    `before` and `after` are the project and the environments without and with it, `content` is the text of the project
+    file that has it, `only` the services, `span` the upgrade as it stands.
+    """
+
+    before: Selection
+    after: Selection
     content: bytes
+    only: tuple[Chosen, ...]
+    span: Span | None
+
+    def refused(self, renderings: Iterable[Rendering]) -> tuple[Diagnostic, ...]:
+        """Errors about selections that choose no service in any of the environments, as they were rendered with it."""
+        staged = [rendering.staged for rendering in renderings if rendering.staged is not None]
+        return tuple(unchosen(self.only, staged, self.span))
 
 
 def next_stage(selection: Selection, only: tuple[str, ...], *, elsewhere: bool) -> Stage:
     """The environments of a selection, whose upgrades have more services.
+
+    Of all environments of a project those without an upgrade stay as they are.
 
     Args:
         selection: the project and the environments.
@@ -35,37 +55,25 @@ def next_stage(selection: Selection, only: tuple[str, ...], *, elsewhere: bool) 
     Raises:
         click.UsageError: they do, an environment has no upgrade, or kservec.yaml cannot be edited.
     """
+    ctx = click.get_current_context()
     if elsewhere:
-        message = "--only is written into kservec.yaml, so the trees go to their own folders"
-        raise click.UsageError(message, click.get_current_context())
-    workspace, wanted = selection.workspace, [chosen.text for chosen in selections(only)]
+        raise click.UsageError("--only is written into kservec.yaml, so the trees go to their own folders", ctx)
+    workspace, wanted, upgrades = selection.workspace, selections(only), upgrading(selection, "--only widens")
     assert workspace is not None
     text = workspace.file.content.decode("utf-8-sig")
-    for at in dict.fromkeys(place_of(workspace, name) for name in selection.names):
+    for at in dict.fromkeys(upgrade.at for upgrade in upgrades.values()):
         try:
-            text = widened(text, workspace.project.document.value, at, wanted)
+            text = widened(text, workspace.project.document.value, at, [chosen.text for chosen in wanted])
         except NotEditableError as error:
             place = f"{'.'.join(map(str, at))}.only of {workspace.file.name}"
             message = f"{place} cannot be edited: {error}; write it by hand, and build without --only"
-            raise click.UsageError(message, click.get_current_context()) from None
+            raise click.UsageError(message, ctx) from None
     content = text.encode()
     opened = opened_workspace(workspace.root, workspace.file._replace(content=content), LARGEST_FILE)
     assert opened.workspace is not None
-    return Stage(Selection(workspace=opened.workspace, names=selection.names, diagnostics=opened.diagnostics,
-                           sources={**selection.sources, workspace.file.name: text}), content)  # fmt: skip
-
-
-def place_of(workspace: Workspace, name: str) -> tuple[str | int, ...]:
-    """Where the upgrade of an environment stands.
-
-    Raises:
-        click.UsageError: it has none.
-    """
-    upgrade = workspace.environments[name].upgrade
-    if upgrade is None:
-        message = f"--only widens `upgrade` in {workspace.file.name}, and {name} has none"
-        raise click.UsageError(message, click.get_current_context())
-    return upgrade.at
+    after = Selection(workspace=opened.workspace, names=selection.names, diagnostics=opened.diagnostics,
+                      sources={**selection.sources, workspace.file.name: text})  # fmt: skip
+    return Stage(selection, after, content, wanted, place_of(selection, upgrades))
 
 
 def put_project(workspace: Workspace, content: bytes) -> None:

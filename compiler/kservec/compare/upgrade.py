@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kservec.compare.workloads import Bounds
     from kservec.core.diagnostics import Diagnostic, ObjectRef, Span
     from kservec.core.paths import Json
+    from kservec.core.staging import Staged
 
 MOST_TRACED = 200
 """More fields than these are told apart by their paths alone: each takes compiling a service."""
@@ -64,6 +65,7 @@ class Preview(NamedTuple):
 
     `to`: what comes next, in words. `comparison`: what changes. `causes`: the same by what it comes from. `by_hand`:
     what is an error then and none now; of these services nothing else is told. `warnings`: those that are new.
+    `staged`: the services that it is for.
     """
 
     to: str
@@ -71,6 +73,7 @@ class Preview(NamedTuple):
     causes: tuple[Cause, ...] = ()
     by_hand: tuple[Diagnostic, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+    staged: Staged | None = None
 
     @property
     def differs(self) -> bool:

@@ -5,10 +5,10 @@ Decides from the texts of selections and from documents alone, so that it is kno
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.paths import lookup
+from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,31 +19,40 @@ if TYPE_CHECKING:
 
 
 class Staged(NamedTuple):
-    """What selections choose: the services, how many each of them chooses, and how many services there are."""
+    """What selections choose: the services, and of how many.
 
-    moved: frozenset[ObjectRef] = frozenset()
-    counts: tuple[int, ...] = ()
-    total: int = 0
+    `idle`: the texts of the selections that choose none, each with what it was most likely meant to be, if anything.
+    """
+
+    moved: frozenset[ObjectRef]
+    idle: Mapping[str, str]
+    total: int
 
 
 def staged(services: Iterable[tuple[ObjectRef, Json]], selections: Sequence[Selection]) -> Staged:
     """The services that any of the selections chooses, of those with these documents."""
-    counts: Counter[int] = Counter()
-    moved: set[ObjectRef] = set()
-    total = 0
-    for ref, document in services:
-        total += 1
-        chosen = choosing(ref, labels_of(document), selections)
-        counts.update(chosen)
-        if chosen:
-            moved.add(ref)
-    return Staged(frozenset(moved), tuple(counts[i] for i in range(len(selections))), total)
+    known = [(ref, labels_of(document)) for ref, document in services]
+    chosen = {s.text: [ref for ref, labels in known if s.chooses(name_of(ref), labels)] for s in selections}
+    idle = {s.text: meant(s, known) for s in selections if not chosen[s.text]}
+    return Staged(frozenset(ref for refs in chosen.values() for ref in refs), idle, len(known))
 
 
-def choosing(ref: ObjectRef, labels: Mapping[str, str], selections: Sequence[Selection]) -> list[int]:
-    """The positions of the selections that choose a service."""
-    service = (ref.namespace, ref.kind, ref.name)
-    return [i for i, selection in enumerate(selections) if selection.chooses(service, labels)]
+def name_of(ref: ObjectRef) -> tuple[str, str, str]:
+    """What selections go by besides labels: namespace, kind and name."""
+    return ref.namespace, ref.kind, ref.name
+
+
+def meant(selection: Selection, known: Sequence[tuple[ObjectRef, Mapping[str, str]]]) -> str:
+    """What a selection that chooses none of the known services was meant to be; empty if nothing is near."""
+    text, names = selection.text, [name_of(ref) for ref, _ in known]
+    if selection.requirements:
+        return closest(text, {f"{key}={value}" for _, labels in known for key, value in labels.items()}) or ""
+    if "/" in text:
+        parts = text.split("/")
+        alike = ("/".join(p if "*" in p else own for p, own in zip(parts, name, strict=True)) for name in names)
+        return closest(text, set(alike)) or ""
+    namespace = closest(text, {namespace for namespace, _, _ in names})
+    return namespace or next(("/".join(name) for name in sorted(names) if name[2] == text), "")
 
 
 def labels_of(document: Json) -> Mapping[str, str]:
