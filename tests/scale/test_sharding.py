@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -218,7 +217,7 @@ def test_parts_that_do_not_fit_are_not_joined(plain: Path) -> None:
     missing = kservec(plain, "build", "prod", *parts[:4])
     assert (missing.status, "missing: 3/3" in missing.err) == (2, True)
     twice = kservec(plain, "build", "prod", *parts, *parts[:2])
-    assert twice.status == 2
+    assert (twice.status, "part 1/3 is there twice, in parts/1; name each part once" in twice.err) == (2, True)
     edited = plain / "parts/3"
     path = next(p for p in sorted(edited.rglob("deployment-*.yaml")))
     path.write_text(path.read_text() + "# by hand\n")
@@ -316,11 +315,58 @@ def test_two_parts_that_lead_to_one_object_are_not_joined() -> None:
 
 def test_parts_of_another_environment_are_not_joined() -> None:
     """Staging's tree must not become production's."""
-    with pytest.raises(UnfitPartError, match="part1 is a part of prod, not staging"):
+    with pytest.raises(UnfitPartError, match="part1 is a part of prod, not of staging"):
         joined([part(1), part(2)], "staging")
-    files = {**part(1).files, MARK: json.dumps(["odd"]).encode()}
-    with pytest.raises(UnfitPartError):
-        joined([Part("part1", files, part(1).entries), part(2)], "prod")
+    with pytest.raises(UnfitPartError, match="part1 is a part of prod, not of files"):
+        joined([part(1), part(2)], "")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((1,), "missing: 2/2; name the folder"), ((2,), "missing: 1/2; name the folder"),
+        ((2, 2), "part 2/2 is there twice, in part2; name"), ((1, 2, 1), "part 1/2 is there twice, in part1; name"),
+    ],
+)  # fmt: skip
+def test_each_part_is_named_once(numbers: tuple[int, ...], said: str) -> None:
+    """What is missing and what is there twice are told apart."""
+    with pytest.raises(UnfitPartError, match=said):
+        joined([part(number) for number in numbers], "prod")
+
+
+def test_parts_in_other_folders_and_of_other_numbers() -> None:
+    """Of the same part in two folders both are named, and so are parts of a whole that was shared out otherwise."""
+    copy, third = part(1)._replace(folder="copy"), marked_part(planned_tree(()), mark_text("prod", Share(3, 3), "same"))
+    with pytest.raises(UnfitPartError, match="part 1/2 is there twice, in part1 and copy; name each"):
+        joined([part(1), copy, part(2)], "prod")
+    with pytest.raises(UnfitPartError, match="part1 is part 1/2, and third is part 3/3"):
+        joined([part(1), Part("third", third, read_index(third[INDEX].decode()))], "prod")
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[]", "{}", "null", "x", "\xff", "[" * 100_000, '{"part": "1/2", "environment": "prod"}',
+        '{"part": 1, "environment": "prod", "inputs": "same"}', '{"part": "1/2", "environment": [], "inputs": "same"}',
+        '{"part": "01/2", "environment": "prod", "inputs": "same"}',
+        '{"part": "3/2", "environment": "prod", "inputs": "same"}',
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_a_mark_that_nobody_of_ours_wrote(mark: str) -> None:
+    """Whatever stands in it, the folder is no part."""
+    files = {**part(1).files, MARK: mark.encode("latin-1")}
+    with pytest.raises(UnfitPartError, match="odd is no part that kservec build --shard wrote"):
+        joined([part(2), Part("odd", files, part(1).entries)], "prod")
+
+
+def test_a_name_that_was_edited_by_hand_is_no_bug() -> None:
+    """A check of one part looks at the files of others, whatever became of them."""
+    head = "apiVersion: v1\nkind: Node\nmetadata:\n  name: {}\n"
+    known = made("a", head.format("n"))
+    for name in ('"n', '"\\q"', "n\n  namespace: 'x", "[n]"):
+        assert rendered_from(known.path, head.format(name), known.possessor) is None
+    assert rendered_from(known.path, known.text, known.possessor) == known
 
 
 @pytest.mark.parametrize("case", [case for case in cases() if compiled(case).ok], ids=str)

@@ -8,6 +8,10 @@ import time
 import pytest
 
 from kservec import compile_text
+from kservec.importing.cleaning import LAST_APPLIED, last_applied
+from kservec.io.remote.hub import value_of
+from kservec.io.remote.registry import token_in
+from kservec.io.remote.requests import Answer
 
 from .hostile import FINE, SPEC
 
@@ -60,6 +64,14 @@ def test_documents_do_not_explode(name: str) -> None:
     made = compile_text(BOMBS[name])
     assert time.monotonic() - begun < SECONDS
     assert not made.objects
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, f"[{'9' * 100_000}]"])
+def test_texts_in_notes_and_answers_do_not_explode(text: str) -> None:
+    """JSON that others wrote and that nests without end, or has endless numbers, is none."""
+    assert last_applied({"metadata": {"annotations": {LAST_APPLIED: text}}}) is None
+    assert value_of(text.encode()) is None
+    assert token_in(Answer(200, {}, text.encode())) == ""
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from kservec.io.reading import File
 
 SHARD = "kservec.shard"
-PART_OF = r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})"
 
 
 def shard_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,12 +44,12 @@ def keep_share(ctx: click.Context, parameter: click.Parameter, value: str | None
     """
     if value is None:
         return
-    from kservec.core.share import Share  # noqa: PLC0415 - only for parts
+    from kservec.core.share import share_of  # noqa: PLC0415 - only for parts
 
-    found = re.fullmatch(PART_OF, value)
-    if found is None or int(found[1]) > int(found[2]):
+    share = share_of(value)
+    if share is None:
         raise click.BadParameter(f"{value!r} is no part; the second of four is 2/4", ctx, parameter)
-    ctx.meta[SHARD] = Share(int(found[1]), int(found[2]))
+    ctx.meta[SHARD] = share
 
 
 def chosen_share() -> Share | None:

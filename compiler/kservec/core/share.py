@@ -7,7 +7,10 @@ comes or goes moves no other.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import NamedTuple
+
+_parts = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})").fullmatch
 
 
 class Share(NamedTuple):
@@ -20,8 +23,19 @@ class Share(NamedTuple):
         """Whether a namespace is in it. What is in none is in the first."""
         return namespace_number(namespace, self.of) == self.number
 
+    @property
+    def siblings(self) -> tuple[Share, ...]:
+        """All parts of so many, this one too."""
+        return tuple(Share(number + 1, self.of) for number in range(self.of))
+
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
+
+
+def share_of(text: str) -> Share | None:
+    """The part that a text as `2/4` names; None if it names none."""
+    found = _parts(text)
+    return Share(int(found[1]), int(found[2])) if found is not None and int(found[1]) <= int(found[2]) else None
 
 
 def namespace_number(namespace: str, count: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kservec.core.golang.decoding import decode
 from kservec.core.knative.revisions import BEFORE_CANARY, STABLE_REVISION
 from kservec.core.paths import lookup
 from kservec.edits.changes import Add, Put, Remove
@@ -87,7 +88,7 @@ def read_kept(text: str, service: Service) -> dict[str, Json]:
         Reject: it was changed by hand.
     """
     try:
-        kept = json.loads(text)
+        kept = decode(text)
     except ValueError:
         kept = None
     plain = isinstance(kept, dict) and all(value is None or isinstance(value, str) for value in kept.values())

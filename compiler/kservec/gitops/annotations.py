@@ -57,6 +57,9 @@ def annotations_of(text: str) -> dict[str, str]:
     return entries_in(found[0]) if found is not None else {}
 
 
-def bare(key: str) -> str:
-    """A key without the quotes that it may be written in."""
-    return str(json.loads(key)) if key.startswith('"') else key
+def bare(text: str) -> str:
+    """A scalar without the quotes that it may be written in; as it stands where `emit` did not write it."""
+    try:
+        return str(json.loads(text)) if text.startswith('"') else text
+    except ValueError:
+        return text

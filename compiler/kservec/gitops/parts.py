@@ -12,14 +12,15 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import ObjectRef
+from kservec.core.golang.decoding import decode
+from kservec.core.share import Share, share_of
+from kservec.gitops.annotations import bare
 from kservec.gitops.index import Entry, index_text, read_index
 from kservec.gitops.layout import INDEX, KUSTOMIZATION, digest
 from kservec.gitops.rendered import CLUSTER_FOLDER, GITOPS_FOLDER, INCLUDED_FOLDER, Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from kservec.core.share import Share
 
 MARK = "kservec.part.json"
 _match_head = re.compile(r"apiVersion: (\S+)\nkind: (\S+)\nmetadata:\n((?: [^\n]*\n)+)").match
@@ -57,7 +58,7 @@ def marked_part(tree: Mapping[str, bytes], mark: str) -> dict[str, bytes]:
 
 
 def joined(parts: Sequence[Part], environment: str) -> tuple[Rendered, ...]:
-    """The objects of all parts of an environment, in their total order.
+    """The objects of all parts of an environment, in their total order. At least one part is given.
 
     Raises:
         UnfitPartError: a part is missing, is of something else, or was changed; or two parts make an object otherwise.
@@ -79,32 +80,52 @@ def refuse_mixed(parts: Sequence[Part], environment: str) -> None:
     Raises:
         UnfitPartError: they do not.
     """
-    marks = [mark_of(part) for part in parts]
-    for part, mark in zip(parts, marks, strict=True):
-        if mark.get("environment") != environment:
-            raise UnfitPartError(f"{part.folder} is a part of {mark.get('environment') or 'files'}, not {environment}")
-        if mark.get("inputs") != marks[0].get("inputs"):
-            message = f"{parts[0].folder} and {part.folder} were not made of the same inputs by the same kservec"
+    known: dict[Share, str] = {}
+    first = mark_of(parts[0])
+    for folder, mark in ((part.folder, mark_of(part)) for part in parts):
+        if mark.environment != environment:
+            raise UnfitPartError(f"{folder} is a part of {whole(mark.environment)}, not of {whole(environment)}")
+        if mark.share.of != first.share.of:
+            raise UnfitPartError(f"{parts[0].folder} is part {first.share}, and {folder} is part {mark.share}")
+        if mark.inputs != first.inputs:
+            message = f"{parts[0].folder} and {folder} were not made of the same inputs by the same kservec"
             raise UnfitPartError(message)
-    numbers = sorted(str(mark.get("part")) for mark in marks)
-    count = numbers[0].rpartition("/")[2] if numbers else ""
-    due = sorted(f"{number + 1}/{count}" for number in range(int(count) if count.isdecimal() else 0))
-    if not numbers or numbers != due:
-        missing = ", ".join(sorted(set(due) - set(numbers))) or "none"
-        raise UnfitPartError(f"parts {', '.join(numbers) or 'none'} are there, and missing: {missing}")
+        if mark.share in known:
+            both = folder if known[mark.share] == folder else f"{known[mark.share]} and {folder}"
+            raise UnfitPartError(f"part {mark.share} is there twice, in {both}; name each part once")
+        known[mark.share] = folder
+    if missing := [share for share in first.share.siblings if share not in known]:
+        raise UnfitPartError(f"missing: {', '.join(map(str, missing))}; name the folder of each part with --join")
 
 
-def mark_of(part: Part) -> Mapping[str, object]:
+def whole(environment: str) -> str:
+    """What a part is of, in words: an environment, or files without a project."""
+    return environment or "files"
+
+
+class Mark(NamedTuple):
+    """What a part is of: the environment, empty for files; which part it is; a digest of all that was compiled."""
+
+    environment: str
+    share: Share
+    inputs: str
+
+
+def mark_of(part: Part) -> Mark:
     """What the mark of a part says.
 
     Raises:
-        UnfitPartError: it has none.
+        UnfitPartError: it has none, or one that nobody of ours wrote.
     """
     try:
-        mark = json.loads(part.files[MARK])
-    except (KeyError, ValueError):
-        raise UnfitPartError(f"{part.folder} is no part that kservec build --shard wrote") from None
-    return mark if isinstance(mark, dict) else {}
+        fields = decode(part.files[MARK].decode())
+        share = share_of(fields["part"])
+        environment, inputs = fields["environment"], fields["inputs"]
+    except (KeyError, TypeError, ValueError):
+        share = None
+    if share is None or not (isinstance(environment, str) and isinstance(inputs, str)):
+        raise UnfitPartError(f"{part.folder} is no part that kservec build --shard wrote")
+    return Mark(environment, share, inputs)
 
 
 def intact(part: Part) -> Callable[[str], str]:
@@ -140,7 +161,7 @@ def rendered_from(path: str, text: str, possessor: str) -> Rendered | None:
     if found is None:
         return None
     api_version, kind, metadata = found.groups()
-    namespace, name = (unquoted(search(metadata)) for search in (_find_namespace, _find_name))
+    namespace, name = (bare(m[1]) if (m := find(metadata)) else "" for find in (_find_namespace, _find_name))
     home, _, rest = possessor.partition("/")
     owner_kind, _, owner_name = rest.partition("/")
     owner = ObjectRef("", owner_kind, "" if home == CLUSTER_FOLDER else home, owner_name)
@@ -148,12 +169,6 @@ def rendered_from(path: str, text: str, possessor: str) -> Rendered | None:
     place = folder if folder.endswith(INCLUDED_FOLDER) else ""
     rendered = Rendered(ObjectRef(api_version, kind, namespace, name), text, owner, shared=not rest, place=place)
     return rendered if rendered.path == path else None
-
-
-def unquoted(found: re.Match[str] | None) -> str:
-    """The text of a scalar as `emit` writes it."""
-    text = found[1] if found is not None else ""
-    return str(json.loads(text)) if text.startswith('"') else text
 
 
 def namespace_of(possessor: str) -> str:

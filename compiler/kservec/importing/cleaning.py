@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from kservec.core.golang.decoding import decode
 from kservec.core.serving.tracking import ARGOCD, without_tracking
 from kservec.spec.inferenceservice import FRAMEWORKS
 
@@ -90,7 +90,7 @@ def last_applied(value: Json) -> Json | None:
     """The object as somebody applied it last, by the note that kubectl makes; None without one."""
     note = mapping(mapping(value.get("metadata")).get("annotations")).get(LAST_APPLIED)
     try:
-        applied = json.loads(note) if isinstance(note, str) else None
+        applied = decode(note) if isinstance(note, str) else None
     except ValueError:
         return None
     return cleaned(applied) if isinstance(applied, dict) else None

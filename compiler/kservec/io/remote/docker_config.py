@@ -6,13 +6,14 @@ They are read when a registry asks for them, handed to it alone, and never shown
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from kservec.core.golang.decoding import decode
 
 HUB = "https://index.docker.io/v1/"
 """What Docker calls its own registry there."""
@@ -44,7 +45,7 @@ def read_config() -> Mapping[str, Any]:
     """Docker's configuration; empty if there is none, or it cannot be read."""
     folder = os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker"
     try:
-        config = json.loads(Path(folder, "config.json").read_bytes())
+        config = decode(Path(folder, "config.json").read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return {}
     return config if isinstance(config, dict) else {}
@@ -57,7 +58,7 @@ def from_program(program: str, name: str) -> str:
         done = subprocess.run(  # noqa: S603 - the user's own program, named in the user's own file
             command, input=name.encode(), capture_output=True, timeout=SECONDS, check=True
         )
-        answer = json.loads(done.stdout)
+        answer = decode(done.stdout.decode())
         pair = f"{answer['Username']}:{answer['Secret']}"
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
         return ""

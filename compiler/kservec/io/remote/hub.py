@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import urllib.parse
 from typing import TYPE_CHECKING
 
+from kservec.core.golang.decoding import decode
 from kservec.core.lock import is_commit
 from kservec.io.remote.requests import RemoteError, Silence, ask, place
 
@@ -81,7 +81,7 @@ def address_of(template: str, name: str, revision: str) -> str:
 def value_of(body: bytes) -> Json:
     """The JSON of an answer; None if it is none."""
     try:
-        return json.loads(body)
+        return decode(body.decode())
     except ValueError:
         return None
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import urllib.parse
 from typing import TYPE_CHECKING
 
+from kservec.core.golang.decoding import decode
 from kservec.core.lock import DEFAULT_REGISTRY, DEFAULT_TAG, Image, read_image
 from kservec.io.remote.docker_config import credentials_for
 from kservec.io.remote.requests import Answer, RemoteError, Silence, ask, is_here, is_safe
@@ -100,7 +100,7 @@ def base_of(registry: str) -> str:
 def token_in(answer: Answer) -> str:
     """The token in the answer of a token server."""
     try:
-        fields: Mapping[str, object] = json.loads(answer.body)
+        fields: Mapping[str, object] = decode(answer.body.decode())
         return str(fields.get("token") or fields.get("access_token") or "")
     except (ValueError, AttributeError):
         return ""
