@@ -90,9 +90,12 @@ def test_a_figure_shows_its_formula() -> None:
         ),
         (("max_position_embeddings",), {}, "sequence", "the length of the context is unknown"),
         ((), {"gpu_memory": None}, "usable", "the memory of the GPU is unknown"),
-        ((), {"utilisation": None}, "usable", "the share of the GPU is unknown"),
+        ((), {"utilisation": None}, "usable", "the share of the GPU is no number above 0 and at most 1"),
         ((), {"split": None}, "weights", "how the model is spread over GPUs is unknown"),
         ((), {"split": None}, "token", "how the model is spread over GPUs is unknown"),
+        ((), {"split": None, "doubt": "it has fewer GPUs"}, "weights", "it has fewer GPUs"),
+        ((), {"offload": None}, "weights", "how much is kept in the memory of the node is unknown"),
+        ((), {"dtype": "fp8"}, "weights", "the size of data type fp8 is unknown"),
         ((), {"is_told_length": True}, "sequence", "the length of the context is unknown"),
         ((), {"quantization": "gptq"}, "weights", "how many bits gptq takes is unknown"),
         ((), {"cache_dtype": "fp8_ds_mla"}, "token", "the size of data type fp8_ds_mla is unknown"),
@@ -196,9 +199,24 @@ def test_a_model_that_reads_more_than_text_has_its_facts_deeper() -> None:
         ({"quantization_config": "fp8"}, ["has quantization_config, which is no JSON object"]),
         ({"parameters": 5, "expert_parameters": 6}, ["has more expert_parameters than parameters"]),
         ({"expert_parameters": 6}, []),
+        ({"parameters": 10**400}, ["has parameters of 401 digits, more than any model has"]),
+        (
+            {"num_key_value_heads": 8, "num_attention_heads": 4},
+            ["has more num_key_value_heads than num_attention_heads"],
+        ),
+        (
+            {**CONFIG, "parameters": 8},
+            ["has fewer parameters than its embeddings alone, vocab_size x hidden_size"],
+        ),
+        ({"parameters": 800, "weight_bytes": 99}, ["has less than a bit of weight_bytes for each of its parameters"]),
+        ({"parameters": 800, "weight_bytes": 100}, []),
+        ({"torch_dtype": 16}, ["has torch_dtype, which is no word"]),
+        ({"tie_word_embeddings": "false"}, ["has tie_word_embeddings, which is no true or false"]),
+        ({"text_config": {"quantization_config": "fp8"}}, ["has quantization_config, which is no JSON object"]),
+        ({"text_config": 3}, ["has text_config, which is no JSON object"]),
         ({**CONFIG, "anything": "else"}, []),
     ],
 )
 def test_facts_that_cannot_be(written: Any, found: list[str]) -> None:
-    """Numbers must be whole and above 0; what is not read may be anything."""
+    """Numbers must be whole, above 0 and those of one model; what is not read may be anything."""
     assert list(misfits(written)) == found

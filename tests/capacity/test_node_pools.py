@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kservec.api import Target, front_of
 from kservec.core.nodes import NodePool
 from kservec.io.reading import File
@@ -39,6 +41,32 @@ def test_what_pods_may_use_of_a_node() -> None:
         ("nvidia.com/gpu", 80 << 30), ("nvidia.com/mig-1g.10gb", None),
     ]  # fmt: skip
     assert [str(taint) for taint in made.taints] == ["gpu:NoSchedule"]
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("gpus: {count: 8, memory: 0}", "gpus.memory is 0, less than any GPU has"),
+        ("gpus: {count: 8, memory: 80}", "gpus.memory is 80, less than any GPU has"),
+        ("gpus: {count: 8, memory: 80m}", "gpus.memory is 80m, less than any GPU has"),
+        ("gpus: {count: 8, memory: -80Gi}", "gpus.memory is -80Gi, less than nothing"),
+        ("gpus: {count: 8, memory: 80GB}", "gpus.memory is no quantity: '80GB'"),
+        ("gpus: {count: 8, memory: 9e99}", "gpus.memory is more than any node has"),
+        ("gpus: {count: 0.5}", "gpus.count must be a whole number"),
+        ('gpus: {count: "8"}', "gpus.count must be a whole number"),
+        ('systemPods: {amd.com/gpu: "0.5"}', 'systemPods["amd.com/gpu"] is 0.5, and comes in whole numbers'),
+        ("systemPods: {pods: 500m}", "systemPods.pods is 500m, and comes in whole numbers"),
+        ("migProfiles: [{profile: 1g.10gb, count: 7, memory: 9}]", "migProfiles[0].memory is 9, less than any GPU has"),
+    ],
+)
+def test_amounts_that_cannot_be(field: str, message: str) -> None:
+    """Each is refused at its place, so that nothing is compared with it."""
+    text = f"{HEAD}  - {{name: a, count: 1, allocatable: {{cpu: 4, memory: 8Gi}}, {field}}}\n"
+    _, compilation = front_of([], target=Target(platform=[File("c.yaml", text.encode())]))
+    (found,) = compilation.diagnostics
+    assert found.message == f"nodePools[0].{message}"
+    assert found.span is not None
+    assert text.splitlines()[found.span.line - 1][: found.span.column - 1].endswith(": ")
 
 
 def test_a_later_document_replaces_a_pool_and_adds_others() -> None:

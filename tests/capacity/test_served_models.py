@@ -100,12 +100,25 @@ def test_facts_of_the_lock_file_hold_for_the_commit_that_a_build_writes() -> Non
         (["--max-num-seqs=64"], "sequences", 64),
         (["--gpu-memory-utilization=0.95"], "utilisation", Fraction(19, 20)),
         (["--gpu-memory-utilization=$SHARE"], "utilisation", None),
+        (["--gpu-memory-utilization=7"], "utilisation", None),
+        (["--gpu-memory-utilization=0"], "utilisation", None),
+        (["--gpu-memory-utilization=-0.9"], "utilisation", None),
+        (["--gpu-memory-utilization=nan"], "utilisation", None),
+        (["--gpu-memory-utilization=1"], "utilisation", 1),
         ([], "utilisation", Fraction(9, 10)),
         (["--dtype=auto"], "dtype", ""),
         (["--dtype=float16"], "dtype", "float16"),
         (["--kv-cache-dtype=fp8"], "cache_dtype", "fp8"),
         (["--quantization=awq"], "quantization", "awq"),
         (["--cpu-offload-gb=10"], "offload", 10 * GIB),
+        (["--cpu-offload-gb=$GIB"], "offload", None),
+        (["--cpu-offload-gb=-10"], "offload", None),
+        (["--cpu-offload-gb=1e999"], "offload", None),
+        (["--cpu-offload-gb=nan"], "offload", None),
+        ([f"--tensor-parallel-size={'9' * 5000}"], "split", None),
+        ([f"--max-model-len={'9' * 5000}"], "length", None),
+        (["--max-model-len=0"], "length", None),
+        (["--max-model-len=-1"], "length", None),
     ],
 )
 def test_what_a_server_is_told(arguments: list[str], field: str, value: Any) -> None:
@@ -122,6 +135,34 @@ def test_of_a_server_with_hidden_arguments_nothing_is_known() -> None:
     """Variables from a Secret may hold any of them."""
     more = {"envFrom": [{"secretRef": {"name": "more"}}]}
     assert serving_of(server(**more), None).split is None
+
+
+def test_with_more_ranks_than_gpus_nothing_is_known() -> None:
+    """However small the share of each rank would be: vLLM does not start."""
+    several = {
+        ("--tensor-parallel-size=2000",): "it is told of 2,000 ranks, and has 2 GPUs",
+        ("--tensor-parallel-size=2", "--pipeline-parallel-size=2"): "it is told of 4 ranks, and has 2 GPUs",
+        ("--tensor-parallel-size=8", "--nnodes=2"): "it is told of 8 ranks, and has 4 GPUs",
+        (
+            "--data-parallel-size=900",
+            "--data-parallel-size-local=1",
+        ): "it is told of 900 ranks, and all pools have 8 GPUs",
+        ("--tensor-parallel-size=4", "--nnodes=2"): "",
+        ("--tensor-parallel-size=2",): "",
+    }
+    for arguments, doubt in several.items():
+        stage = scene(deployment({"command": VLLM, "args": [*arguments], "resources": {"limits": {GPU: 2}}}))
+        (found,) = served_models(stage, next(servers_of(stage)), (pool(),))
+        assert found.estimate is not None
+        assert found.estimate.fits is (None if doubt else True)
+        assert found.estimate.weights.formula.endswith(f"is unknown: {doubt}") is bool(doubt)
+
+
+def test_a_pool_with_fewer_gpus_than_the_pod_asks_for_tells_nothing() -> None:
+    """The pod never runs there, however large its GPUs are."""
+    stage = scene(deployment({"command": VLLM, "resources": {"limits": {GPU: 16}}}))
+    (found,) = served_models(stage, next(servers_of(stage)), (pool(),))
+    assert (found.pool, found.estimate and found.estimate.fits) == ("", None)
 
 
 def test_of_another_engine_nothing_is_known() -> None:

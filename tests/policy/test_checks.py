@@ -185,6 +185,7 @@ def memory(size: str = "") -> dict[str, Any]:
         (gpus(1, args=["--gpu-memory-utilization=0.9", "--cpu-offload-gb=31"]), {}, []),
         (gpus(1, args=["--gpu-memory-utilization=0", "--cpu-offload-gb=32"]), {}, ["memory-fit", "memory-fit"]),
         (gpus(1, args=["--swap-space=16"], **SHM), memory("16Gi"), ["memory-fit"]),
+        (gpus(1, args=["--swap-space=1e999", "--cpu-offload-gb=nan"]), {}, []),
         (gpus(0, env=[{"name": "VLLM_CPU_KVCACHE_SPACE", "value": "40"}]), {}, ["memory-fit"]),
     ],
 )

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from kservec.capacity.model_facts import ModelFacts
 
 UNKNOWN: Final = "unknown"
-BYTES_OF: Final[Mapping[str, int]] = {
-    "bfloat16": 2, "float16": 2, "half": 2, "float32": 4, "float": 4, "fp8": 1, "fp8_e4m3": 1, "fp8_e5m2": 1,
-}  # fmt: skip
+UNSPREAD: Final = "how the model is spread over GPUs is unknown"
+BYTES_OF: Final[Mapping[str, int]] = {"bfloat16": 2, "float16": 2, "half": 2, "float32": 4, "float": 4}
+CACHE_BYTES_OF: Final[Mapping[str, int]] = {**BYTES_OF, "fp8": 1, "fp8_e4m3": 1, "fp8_e5m2": 1}
 GROUP_BITS: Final = Fraction(20, 128)
 """Of 4-bit weights each group of 128 has a scale of 16 bits and a zero point of 4."""
 BITS_OF: Final[Mapping[str, Fraction]] = {
@@ -59,12 +59,13 @@ class Split(NamedTuple):
 class Serving:
     """How a model is served: what the server is told, None where that cannot be told from outside.
 
-    `gpu_memory` is that of one GPU in bytes, `offload` what is kept in the node's memory instead, for each GPU.
-    `dtype`, `quantization` and `cache_dtype` are empty where the model decides; so does it of the length of the
-    context, unless `is_told_length`.
+    `doubt` says why there is no `split`. `gpu_memory` is that of one GPU in bytes, `offload` what is kept in the node's
+    memory instead, for each GPU. `dtype`, `quantization` and `cache_dtype` are empty where the model decides; so is it
+    with the length of the context, unless `is_told_length`.
     """
 
     split: Split | None
+    doubt: str = UNSPREAD
     gpu_memory: int | None = None
     utilisation: Fraction | None = Fraction(9, 10)
     length: int | None = None
@@ -72,7 +73,7 @@ class Serving:
     dtype: str = ""
     quantization: str = ""
     cache_dtype: str = ""
-    offload: int = 0
+    offload: int | None = 0
     is_told_length: bool = False
     is_told_utilisation: bool = False
 
@@ -132,13 +133,15 @@ def estimate(facts: ModelFacts, serving: Serving) -> Estimate:
 def weights_of(facts: ModelFacts, serving: Serving) -> Figure:
     """The weights on one GPU."""
     if serving.split is None:
-        return Figure(None, "how the model is spread over GPUs is unknown")
+        return Figure(None, serving.doubt)
     whole, formula = checkpoint_of(facts, serving)
     if whole is None:
         return Figure(None, formula)
     share, how = shared(whole, facts, serving.split)
     if share is None:
         return Figure(None, how)
+    if serving.offload is None:
+        return Figure(None, "how much is kept in the memory of the node is unknown")
     kept = max(0, ceil(share) - serving.offload)
     less = f" - {shown_bytes(serving.offload)} offloaded" if serving.offload else ""
     return Figure(kept, f"{formula}{how}{less}")
@@ -185,11 +188,11 @@ def shared(whole: Fraction, facts: ModelFacts, split: Split) -> tuple[Fraction |
 def token_of(facts: ModelFacts, serving: Serving) -> Figure:
     """What a token takes of the KV cache of one GPU."""
     if serving.split is None:
-        return Figure(None, "how the model is spread over GPUs is unknown")
+        return Figure(None, serving.doubt)
     if not facts.is_uniform:
         return Figure(None, "not every layer keeps the same for each token")
     dtype = serving.cache_dtype or serving.dtype or facts.dtype
-    size = BYTES_OF.get(dtype)
+    size = CACHE_BYTES_OF.get(dtype)
     if size is None:
         return Figure(None, f"the size of data type {dtype} is unknown" if dtype else "the data type is unknown")
     if facts.layers is None:
@@ -213,7 +216,7 @@ def usable_of(serving: Serving) -> Figure:
     if serving.gpu_memory is None:
         return Figure(None, "the memory of the GPU is unknown")
     if serving.utilisation is None:
-        return Figure(None, "the share of the GPU is unknown")
+        return Figure(None, "the share of the GPU is no number above 0 and at most 1")
     share = f"{float(serving.utilisation):g}" + ("" if serving.is_told_utilisation else " (vLLM's default)")
     return Figure(int(serving.gpu_memory * serving.utilisation), f"{shown_bytes(serving.gpu_memory)} x {share}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from kservec.capacity.model_facts import misfits
@@ -79,5 +80,18 @@ def facts_in(annotations: Mapping[str, Json]) -> tuple[Json, tuple[str, ...]]:
         facts = decode(str(text))
     except ValueError:
         return None, ("is no JSON",)
-    wrong = tuple(misfits(facts))
+    wrong = (*(f"has {key} twice in one object" for key in repeated(str(text))), *misfits(facts))
     return (None if wrong else facts), wrong
+
+
+def repeated(text: str) -> list[str]:
+    """The keys that some object of a JSON text has twice: readers of JSON disagree on which of the values counts."""
+    found: dict[str, None] = {}
+
+    def gather(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        keys = [key for key, _ in pairs]
+        found.update(dict.fromkeys(key for key in keys if keys.count(key) > 1))
+        return dict(pairs)
+
+    json.loads(text, object_pairs_hook=gather)
+    return list(found)

@@ -25,6 +25,14 @@ NUMBERS: Final = (
 """The fields that are whole numbers above 0 where they are given."""
 OTHERS = ("dtype", "torch_dtype", "tie_word_embeddings", "quantization_config", "sliding_window", "use_sliding_window")
 """Further fields that say something about weights or the cache."""
+KINDS: Final = {
+    "dtype": (str, "word"), "torch_dtype": (str, "word"),
+    "tie_word_embeddings": (bool, "true or false"), "use_sliding_window": (bool, "true or false"),
+    "text_config": (dict, "JSON object"), "quantization_config": (dict, "JSON object"),
+}  # fmt: skip
+"""What those of them are that would be misread as anything else."""
+LARGEST: Final = 10**15
+"""More than any model has of anything, bytes of weights included."""
 STORED: Final = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "F8_E4M3": 1, "F8_E5M2": 1}
 """Bytes of the types whose elements are parameters; of others, several may be packed into one."""
 PARTIAL = ("layer_types", "full_attention_interval", "sliding_window_pattern", "hybrid_override_pattern")
@@ -129,13 +137,35 @@ def misfits(config: Json) -> Iterator[str]:
     flat = {**config, **(config["text_config"] if isinstance(config.get("text_config"), dict) else {})}
     given = {field: flat[field] for field in NUMBERS if flat.get(field) is not None}
     odd = {field: value for field, value in given.items() if isinstance(value, bool) or not is_positive(value)}
+    vast = [field for field, value in given.items() if field not in odd and value > LARGEST]
     for field, value in odd.items():
         yield f"has {field}: {value!r}, which is no whole number above 0"
-    if not odd and given.get(EXPERTS, 0) > given.get(PARAMETERS, given.get(EXPERTS, 0)):
-        yield f"has more {EXPERTS} than {PARAMETERS}"
-    for field in ("text_config", "quantization_config"):
-        if config.get(field) is not None and not isinstance(config[field], dict):
-            yield f"has {field}, which is no JSON object"
+    for field in vast:
+        yield f"has {field} of {len(str(given[field]))} digits, more than any model has"
+    if not odd and not vast:
+        yield from contradictions(given)
+    for field, (kind, name) in KINDS.items():
+        if flat.get(field) is not None and not isinstance(flat[field], kind):
+            yield f"has {field}, which is no {name}"
+
+
+def contradictions(given: Mapping[str, int]) -> Iterator[str]:
+    """Numbers that cannot be those of one model."""
+    pairs = {
+        f"more {EXPERTS} than {PARAMETERS}": (given.get(EXPERTS), given.get(PARAMETERS)),
+        f"more {KV_HEADS} than {HEADS}": (given.get(KV_HEADS), given.get(HEADS)),
+        f"fewer {PARAMETERS} than its embeddings alone, {VOCABULARY} x {HIDDEN}": (
+            given.get(VOCABULARY, 0) * given.get(HIDDEN, 0),
+            given.get(PARAMETERS),
+        ),
+        f"less than a bit of {WEIGHT_BYTES} for each of its {PARAMETERS}": (
+            given.get(PARAMETERS),
+            8 * given[WEIGHT_BYTES] if WEIGHT_BYTES in given else None,
+        ),
+    }
+    for what, (less, more) in pairs.items():
+        if less is not None and more is not None and less > more:
+            yield f"has {what}"
 
 
 def is_positive(value: Json) -> bool:

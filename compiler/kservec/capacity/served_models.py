@@ -10,15 +10,16 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kservec.capacity.gpu_memory import Estimate, Serving, Split, estimate
+from kservec.capacity.gpu_memory import UNSPREAD, Estimate, Serving, Split, estimate
 from kservec.capacity.known_models import known_model
 from kservec.capacity.model_facts import ModelFacts, facts_of
 from kservec.capacity.needs import Member
 from kservec.capacity.placing import obstacle
-from kservec.core.quantity import parse_quantity
-from kservec.policy.fit import PER_GPU, SHARE, decimal
+from kservec.core.records import evolve
+from kservec.policy.fit import PER_GPU, SHARE, decimal, gibibytes, nodes_of, ranks_of
 from kservec.policy.models import MODELS, SEPARATOR, uris_in
 from kservec.policy.servers import BACKEND, DATA, PIPELINE, TENSOR
+from kservec.report.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,16 +34,17 @@ LENGTH: Final = ("--max-model-len",)
 SEQUENCES: Final = ("--max-num-seqs",)
 DTYPE: Final = ("--dtype",)
 QUANTIZATION: Final = ("--quantization", "-q")
+OFFLOAD: Final = PER_GPU[0]
 CACHE_DTYPE: Final = ("--kv-cache-dtype",)
+NODES: Final = ("--nnodes",)
 ENGINE: Final = ("--backend",)
 """What KServe's own server runs a model with: `huggingface` is not vLLM, and keeps no cache beforehand."""
 AUTO: Final = "auto"
 DEFAULT_SHARE: Final = Fraction(9, 10)
 """vLLM: vllm/config/cache.py, gpu_memory_utilization"""
-GIBI: Final = 1 << 30
 SUFFIXES: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 """vLLM: vllm/utils/argparse_utils.py and vllm/engine/arg_utils.py, human_readable_int"""
-_match_size = re.compile(r"(\d+(?:\.\d+)?)([kmgKMG]?)").fullmatch
+_match_size = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)([kmgKMG]?)").fullmatch
 _find_served = re.compile(r"vllm\s+serve\s+([^\s\-][^\s]*)").search
 _is_name = re.compile(r"[\w.-]+/[\w.-]+").fullmatch
 
@@ -62,22 +64,46 @@ class Served(NamedTuple):
 
 
 def served_models(scene: Scene, server: Server, pools: tuple[NodePool, ...]) -> Iterator[Served]:
-    """The model of a server on the GPUs of each of the pools that have some, and whose labels and taints let it in.
+    """The model of a server on the GPUs of each of the pools that have as many, and whose labels and taints let it in.
 
     Args:
         scene: the object that has the server.
         server: one that takes the flags of vLLM.
         pools: the node pools; where none of them is for it, the memory of the GPU is not known.
     """
-    member = Member(1, server.pod.spec, server.pod.spec_path, {})
-    pools = tuple(pool for pool in pools if obstacle(member, pool) is None)
     model = model_of(server, scene.site.plugs)
     facts = facts_for(scene, server, model)
     gpu = next((name for name in gpu_names(scene.site, pools) if server.amount(name)), "")
-    devices = [(pool.name, device) for pool in pools if (device := pool.device(gpu)) is not None]
+    member = Member(1, server.pod.spec, server.pod.spec_path, {gpu: server.gpus((gpu,))})
+    taking = (pool for pool in pools if obstacle(member, pool) is None)
+    devices = [(pool.name, device) for pool in taking if (device := pool.device(gpu)) is not None]
+    doubt = lack_of_gpus(server, gpu, nodes_of(scene), pools)
     for name, memory in [(name, device.memory) for name, device in devices] or [("", None)]:
-        made = estimate(facts, serving_of(server, memory)) if facts is not None and gpu else None
-        yield Served(server, model, facts, gpu, name, made)
+        serving = serving_of(server, memory)
+        if doubt:
+            serving = evolve(serving, split=None, doubt=f"{UNSPREAD}: {doubt}")
+        yield Served(server, model, facts, gpu, name, estimate(facts, serving) if facts is not None and gpu else None)
+
+
+def lack_of_gpus(server: Server, gpu: str, pods: int, pools: tuple[NodePool, ...]) -> str:
+    """That a server is told of more ranks than there can be; empty where each may have a GPU.
+
+    Args:
+        server: one that takes the flags of vLLM.
+        gpu: the resource that it gets its GPUs as.
+        pods: over how many pods it is spread; others may be of further objects, as `--nnodes` tells.
+        pools: the node pools, if any are stated.
+    """
+    split, has = split_of(server), server.gpus((gpu,)) * max(pods, server.number(*NODES) or 1)
+    if split is None:
+        return ""
+    within = ranks_of(server) or split.tensor * split.pipeline
+    if within > has:
+        return f"it is told of {plural(within, 'rank')}, and has {plural(has, 'GPU')}"
+    ranks, total = split.tensor * split.pipeline * split.data, sum(pool.room.get(gpu, 0) * pool.most for pool in pools)
+    return (
+        f"it is told of {plural(ranks, 'rank')}, and all pools have {plural(total, 'GPU')}" if ranks > total > 0 else ""
+    )
 
 
 def gpu_names(site: Site, pools: tuple[NodePool, ...]) -> tuple[str, ...]:
@@ -124,17 +150,18 @@ def serving_of(server: Server, gpu_memory: int | None) -> Serving:
     """How a server is told to serve, on GPUs of so much memory."""
     share, length = server.values(*SHARE), told_number(server, *LENGTH)
     if not server.is_known or "huggingface" in server.values(*ENGINE):
-        return Serving(split=None, gpu_memory=gpu_memory)
+        doubt = "it serves without vLLM" if server.is_known else "not all that it is told can be seen"
+        return Serving(split=None, doubt=f"{UNSPREAD}: {doubt}", gpu_memory=gpu_memory)
     return Serving(
         split=split_of(server),
         gpu_memory=gpu_memory,
-        utilisation=fraction(share[-1]) if share else DEFAULT_SHARE,
+        utilisation=share_in(share[-1]) if share else DEFAULT_SHARE,
         length=length,
         sequences=told_number(server, *SEQUENCES),
         dtype=told_word(server, *DTYPE),
         quantization=told_word(server, *QUANTIZATION),
         cache_dtype=told_word(server, *CACHE_DTYPE),
-        offload=sum(offloaded(server, flags) for flags in PER_GPU[:1]),
+        offload=offloaded(server),
         is_told_length=bool(server.values(*LENGTH)),
         is_told_utilisation=bool(share),
     )
@@ -148,10 +175,10 @@ def split_of(server: Server) -> Split | None:
     return Split(*(1 if rank is None else rank for rank in ranks))
 
 
-def offloaded(server: Server, flags: tuple[str, ...]) -> int:
-    """What is kept in the memory of the node, for each GPU, in bytes."""
-    values = server.values(*flags)
-    return int((decimal(values[-1]) or 0) * GIBI) if values else 0
+def offloaded(server: Server) -> int | None:
+    """What is kept in the memory of the node, for each GPU, in bytes; None where that cannot be told."""
+    values = server.values(*OFFLOAD)
+    return gibibytes(values[-1]) if values else 0
 
 
 def told_number(server: Server, *flags: str) -> int | None:
@@ -168,9 +195,7 @@ def told_word(server: Server, *flags: str) -> str:
     return "" if word in (AUTO, "None") else word
 
 
-def fraction(text: str) -> Fraction | None:
-    """A share as it is written; None for what is no number."""
-    try:
-        return parse_quantity(text.strip("\"'"))
-    except ValueError:
-        return None
+def share_in(text: str) -> Fraction | None:
+    """A share as it is written; None for what is no number, and for what vLLM refuses: not above 0, or above 1."""
+    number = decimal(text)
+    return Fraction(str(number)) if number is not None and 0 < number <= 1 else None

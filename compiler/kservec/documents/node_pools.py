@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.nodes import CPU, MEMORY, PODS, Device, NodePool, Taint, units_of
-from kservec.core.quantity import is_negative, misfit
+from kservec.core.quantity import is_negative, misfit, parse_quantity
 from kservec.core.schemas.faults import Fault, field_path
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ FIELD = "nodePools"
 MIG = "nvidia.com/mig-"
 MOST_PODS = 110
 """Pods of a node unless its kubelet is told otherwise. Kubernetes: pkg/kubelet/apis/config/v1beta1/defaults.go"""
+SMALLEST_GPU = 1 << 30
+"""Bytes that every GPU, and every partition of one, has: less is a number whose unit is missing."""
+MOST = (1 << 63) - 1
+"""The largest number that Kubernetes holds an amount in."""
 DEMANDED = (CPU, MEMORY)
 HOW_MANY = "write count, or min and max"
 
@@ -88,6 +92,23 @@ def amount_faults(path: Path, amount: spec.Quantity) -> Iterator[Fault]:
         yield Fault(NODE_POOL, path, reason, help="write a quantity, such as 64 or 512Gi")
     elif is_negative(amount):
         yield Fault(NODE_POOL, path, f"is {amount}, less than nothing", help="write what there is")
+    elif parse_quantity(amount) > MOST:
+        yield Fault(NODE_POOL, path, "is more than any node has", help="write what there is")
+    elif is_piece(str(path[-1])) and parse_quantity(amount).denominator != 1:
+        yield Fault(NODE_POOL, path, f"is {amount}, and comes in whole numbers", help="write how many there are")
+
+
+def is_piece(resource: str) -> bool:
+    """Whether a resource comes in whole pieces, as GPUs do."""
+    return resource == PODS or "/" in resource
+
+
+def gpu_memory_faults(path: Path, amount: spec.Quantity) -> Iterator[Fault]:
+    """What is wrong with the memory of a GPU."""
+    faults = list(amount_faults(path, amount))
+    yield from faults
+    if not faults and units_of(MEMORY, amount, up=False) < SMALLEST_GPU:
+        yield Fault(NODE_POOL, path, f"is {amount}, less than any GPU has", help="write it with its unit, such as 80Gi")
 
 
 def device_faults(model: spec.NodePool) -> Iterator[Fault]:
@@ -96,7 +117,7 @@ def device_faults(model: spec.NodePool) -> Iterator[Fault]:
     parts += [(("migProfiles", i), profile) for i, profile in enumerate(model.mig_profiles)]
     for path, part in parts:
         if part.memory is not None:
-            yield from amount_faults((*path, "memory"), part.memory)
+            yield from gpu_memory_faults((*path, "memory"), part.memory)
     seen: set[str] = set()
     for i, profile in enumerate(model.mig_profiles):
         if profile.profile in seen:

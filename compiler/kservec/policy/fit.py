@@ -53,6 +53,8 @@ SHARE = ("--gpu-memory-utilization",)
 PER_GPU = (("--cpu-offload-gb",), ("--swap-space",))
 CPU_CACHE = "VLLM_CPU_KVCACHE_SPACE"
 GIBI = 1 << 30
+MOST_GIBI = 1 << 33
+"""No quantity of Kubernetes' is more bytes."""
 LLM = "LLMInferenceService"
 
 
@@ -148,12 +150,12 @@ def kept_in_memory(scene: Scene, server: Server) -> Iterator[tuple[Fraction | in
     ranks = max(1, ranks_of(server), server.gpus(scene.site.gpus))
     for flags in PER_GPU:
         values = server.values(*flags)
-        number = decimal(values[-1]) if values else None
-        if number:
-            yield int(number * GIBI) * ranks, f"{flags[0]} {values[-1]} x {ranks}", server.place(*flags)
+        amount = gibibytes(values[-1]) if values else None
+        if amount:
+            yield amount * ranks, f"{flags[0]} {values[-1]} x {ranks}", server.place(*flags)
     for entry in server.container.body.get("env") or ():
-        if entry.get("name") == CPU_CACHE and (number := decimal(str(entry.get("value") or ""))):
-            yield int(number * GIBI), CPU_CACHE, (*server.container.path, "env", CPU_CACHE, "value")
+        if entry.get("name") == CPU_CACHE and (amount := gibibytes(str(entry.get("value") or ""))):
+            yield amount, CPU_CACHE, (*server.container.path, "env", CPU_CACHE, "value")
     directory = (volume_at(server, SHM) or {}).get("emptyDir") or {}
     if directory.get("medium") == "Memory" and directory.get("sizeLimit"):
         yield parse_quantity(directory["sizeLimit"]), SHM, shm_path(server.pod, server)
@@ -170,6 +172,12 @@ def decimal(text: str) -> float | None:
         return float(text.strip("\"'"))
     except ValueError:
         return None
+
+
+def gibibytes(text: str) -> int | None:
+    """The bytes of a number of GiB; None for what is no number of them."""
+    number = decimal(text)
+    return int(number * GIBI) if number is not None and 0 <= number < MOST_GIBI else None
 
 
 def shown(amount: Fraction | int) -> str:

@@ -34,7 +34,7 @@ _END_OF_WORD = r"(?![-\w])"
 _is_vllm_command = re.compile(r"vllm(?:\s+serve\b|\.entrypoints\b)").search
 _is_vllm_image = re.compile(r"(?:^|/)(?:vllm[^/:@]*|llm-d(?:-(?:cpu|cuda|hpu|rocm|tpu|xpu))?)(?:[:@]|$)").search
 _is_kserve_image = re.compile(r"(?:^|/)huggingfaceserver(?:[:@]|$)").search
-_is_number = re.compile(r"[\"']?([0-9]+)[\"']?\\?").fullmatch
+_is_number = re.compile(r"[\"']?([0-9]{1,18})[\"']?\\?").fullmatch
 
 
 @entity

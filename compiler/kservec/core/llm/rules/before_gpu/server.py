@@ -25,7 +25,7 @@ MORE_ARGUMENTS: Final = "VLLM_ADDITIONAL_ARGS"
 """The variable that KServe's presets append to the command of vLLM."""
 
 _find_vllm = re.compile(r"vllm(?:\s+serve\b|\.entrypoints\b)").search
-_is_number = re.compile(r"[\"']?([0-9]+)[\"']?\\?").fullmatch
+_is_number = re.compile(r"[\"']?([0-9]{1,18})[\"']?\\?").fullmatch
 _END_OF_WORD = r"(?![-\w])"
 _VALUE = r"(?:=|\s+)(\S+)"
 
