@@ -21,7 +21,7 @@ RINGS = {
     "__main__": 5, "__init__": 5,
     "_version": 0,
     "compare": 4, "committed": 5, "comparisons": 5, "overlay_edits": 5, "previewing": 5, "promotion": 5,
-    "reporting": 5, "stable": 5,
+    "reporting": 5, "stable": 5, "surveying": 5,
 }  # fmt: skip
 PLUGS = {"storage", "scaling", "exposure", "workloads"}
 WORLD = {

@@ -9,15 +9,14 @@ from kservec.comparisons import comparison_of
 from kservec.core.text.source import Limits
 from kservec.environments import render, target_of
 from kservec.io.packaged import packaged_site
-from kservec.judging import plain_documents
 from kservec.site.site import site_pages
 from kservec.site.subject import Compared, Subject
+from kservec.surveying import capacity_of
 from kservec.workshop import alone, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kservec.capacity.report import Report
     from kservec.committed import Base
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env
@@ -78,20 +77,6 @@ def report_pages(
     )
     templates = {name: content.decode() for name, content in packaged_site("templates").items()}
     return site_pages(subject, templates, packaged_site("assets"))
-
-
-def capacity_of(workspace: Workspace, rendering: Rendering) -> Report | None:
-    """Whether an environment fits onto the nodes of its cluster; None where none are stated.
-
-    Raises:
-        OSError: a file of the project cannot be read.
-    """
-    judge = rendering.judge
-    if judge is None or not judge.site.node_pools:
-        return None
-    from kservec.capacity.survey import survey  # noqa: PLC0415 - most clusters state no node pools
-
-    return survey(judge, rendering.objects, plain_documents(rendering, workspace)[1])
 
 
 def texts(workspace: Workspace, rendering: Rendering) -> dict[str, str]:

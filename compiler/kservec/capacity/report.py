@@ -110,8 +110,8 @@ class Report(NamedTuple):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there are nodes or quotas that something can fit into."""
-        return bool(self.rooms or self.quotas)
+        """Whether there are nodes or bounds of namespaces that something can fit into."""
+        return bool(self.rooms or self.quotas or self.findings)
 
     @property
     def fits_at_min(self) -> bool | None:

@@ -101,9 +101,14 @@ def statement(report: Report) -> str:
 
 def finding_text(finding: Finding) -> str:
     """One thing that does not fit: how bad it is and where, and below that why, and what excuses it."""
-    diagnostic, excuse = finding
+    diagnostic, excuse = finding.diagnostic, excuse_text(finding)
     lines = [f"  {NAMES[finding.severity]}  {place_of(diagnostic)}", f"    {diagnostic.message}"]
-    return "".join(f"{part}\n" for part in (*lines, *([f"    excused ({excuse})"] if excuse else [])))
+    return "".join(f"{part}\n" for part in (*lines, *([f"    {excuse}"] if excuse else [])))
+
+
+def excuse_text(finding: Finding) -> str:
+    """What excuses something that does not fit, in words; empty if nothing does."""
+    return f"excused ({finding.excuse})" if finding.excuse else ""
 
 
 def place_of(finding: Diagnostic) -> str:

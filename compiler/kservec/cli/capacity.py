@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kservec.api import compile_files
-from kservec.capacity.survey import ALONE, SLUGS, asking, survey
+from kservec.capacity.survey import ALONE, SLUGS, survey
 from kservec.capacity.text import capacity_json, capacity_text
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.inputs import inputs_of
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.text.document import Document
     from kservec.gitops.rendered import Rendered
-    from kservec.io.workspace import Workspace
     from kservec.policy.units import Judge
 
 JSON = "json"
@@ -81,20 +80,13 @@ def built_environment(inputs: Inputs) -> Built:
     """An environment, rendered in memory with all its stages."""
     from kservec.environments import render  # noqa: PLC0415 - only with a project
     from kservec.judging import plain_documents  # noqa: PLC0415 - as above
+    from kservec.surveying import asked  # noqa: PLC0415 - as above
 
     assert inputs.workspace is not None
     workspace = asked(inputs.workspace, inputs.environment)
     made = render(workspace, inputs.environment, limits=inputs.target.limits)
     _, documents = plain_documents(made, workspace)
     return Built(made.judge, made.objects, documents, made.diagnostics, made.texts)
-
-
-def asked(workspace: Workspace, name: str) -> Workspace:
-    """A project that looks at the capacity of one of its environments, be its rules on or off."""
-    settings = workspace.environments[name]
-    settings = evolve(settings, policy=asking(settings.policy))
-    project = workspace.project._replace(environments={**workspace.environments, name: settings})
-    return workspace._replace(project=project)
 
 
 def built_files(inputs: Inputs) -> Built:

@@ -30,7 +30,10 @@ class Place(NamedTuple):
 
 
 class FindingRow(NamedTuple):
-    """A finding: how bad, its code, what it says, and the places that it names, each with what is said of it."""
+    """A finding: how bad, its code, what it says, and the places that it names, each with what is said of it.
+
+    `excuse` is what makes it count for nothing, in words; empty where nothing does.
+    """
 
     severity: str
     code: str
@@ -38,6 +41,7 @@ class FindingRow(NamedTuple):
     message: str
     help: str
     places: tuple[tuple[Place, str], ...]
+    excuse: str = ""
 
 
 class Told(NamedTuple):

@@ -42,8 +42,8 @@ class Subject:
     `units` are its units with their trees, each with what it was compiled against; `objects` what is rendered of them
     and besides them. `patches` says where patches over rendered objects are, `tool` who else writes into them. `files`
     are the texts of all files that were read, by their names. `excuses` are the waivers and what they excuse.
-    `compared` is what is different from a commit, `capacity` whether everything fits onto the nodes, None where none
-    are stated.
+    `compared` is what is different from a commit, `capacity` whether everything fits onto nodes and into quotas, None
+    where none are stated.
     """
 
     name: str

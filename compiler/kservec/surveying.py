@@ -1,0 +1,43 @@
+"""Surveying: whether an environment fits onto the nodes of its cluster and into the quotas of its namespaces.
+
+Decides when an environment is rendered for that once more: where the project has rules about capacity that are off,
+nothing was looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kservec.capacity.survey import asking, survey
+from kservec.core.records import evolve
+from kservec.environments import render
+from kservec.judging import plain_documents
+
+if TYPE_CHECKING:
+    from kservec.capacity.report import Report
+    from kservec.environments import Rendering
+    from kservec.io.workspace import Workspace
+
+
+def asked(workspace: Workspace, name: str) -> Workspace:
+    """A project that looks at the capacity of one of its environments, be its rules on or off."""
+    settings = workspace.environments[name]
+    settings = evolve(settings, policy=asking(settings.policy))
+    project = workspace.project._replace(environments={**workspace.environments, name: settings})
+    return workspace._replace(project=project)
+
+
+def capacity_of(workspace: Workspace, rendering: Rendering) -> Report | None:
+    """The capacity of an environment without errors; None where neither nodes nor quotas are stated.
+
+    Raises:
+        OSError: a file of the project cannot be read.
+    """
+    judge, name = rendering.judge, rendering.settings.name
+    if judge is None or not (judge.site.node_pools or judge.bounds):
+        return None
+    if asking(judge.policy) != judge.policy:
+        rendering = render(asked(workspace, name), name)
+    assert rendering.judge is not None
+    report = survey(rendering.judge, rendering.objects, plain_documents(rendering, workspace)[1])
+    return report if report.is_bounded else None
