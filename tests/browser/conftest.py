@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from benchmarks.services import services, target
-from tests.pages.sites import PROJECT, ROOT, project, service, site
+from tests.cli.running import PROJECT, ROOT
+from tests.pages.sites import project, service, site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page

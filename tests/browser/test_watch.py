@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.cli.running import PROJECT
 from tests.cli.test_watch import watching
-from tests.pages.sites import CLUSTER, PROJECT, service
+from tests.pages.sites import CLUSTER, service
 
 from .conftest import SECONDS
 

@@ -17,6 +17,14 @@ BYTECODE = tempfile.TemporaryDirectory(prefix="kservec-tests-")
 """Where the processes keep what they compile, so that only the first of them compiles the compiler's modules."""
 atexit.register(BYTECODE.cleanup)  # else Python warns that it had to do so itself
 
+PROJECT = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Project
+sources: [services]
+platform: [platform]
+environments:
+  prod: {}
+"""
 SERVICE = """\
 apiVersion: serving.kserve.io/v1beta1
 kind: InferenceService

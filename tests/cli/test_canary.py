@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from .running import kservec, tree
+from .running import PROJECT, kservec, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PROJECT = """\
-apiVersion: kservec.dev/v1alpha1
-kind: Project
-sources: [services]
-platform: [platform]
-environments:
-  prod: {}
-"""
 CLUSTER = """\
 apiVersion: kservec.dev/v1alpha1
 kind: Cluster

@@ -7,40 +7,20 @@ from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.cli.running import PROJECT, SERVICE
+
 from kservec.io.workspace import open_workspace
 from kservec.reporting import report_pages, witnessed
 
-ROOT = Path(__file__).parents[2]
 LARGEST = 1 << 20
-PROJECT = """\
-apiVersion: kservec.dev/v1alpha1
-kind: Project
-sources: [services]
-platform: [platform]
-environments:
-  prod: {}
-"""
 CLUSTER = """\
 apiVersion: kservec.dev/v1alpha1
 kind: Cluster
 gateways:
   - {namespace: kserve, name: kserve-ingress-gateway}
 """
-SERVICE = """\
-apiVersion: serving.kserve.io/v1beta1
-kind: InferenceService
-metadata:
-  name: NAME
-  namespace: NAMESPACE
-  annotations:
-    serving.kserve.io/deploymentMode: Standard
-spec:
-  predictor:
-    minReplicas: 2
-    maxReplicas: 6
-    model:
-      modelFormat: {name: sklearn}
-      storageUri: s3://models/NAME
+SCALED = SERVICE.replace("    model:", "    minReplicas: 2\n    maxReplicas: 6\n    model:").replace("/v7", "")
+RESOURCES = """\
       resources:
         requests: {cpu: 500m, memory: 1Gi}
         limits: {cpu: "2", memory: 4Gi}
@@ -85,13 +65,9 @@ def text(page: bytes) -> str:
     return "".join(reader.words)
 
 
-def service(name: str = "fraud", namespace: str = "payments", **changes: str) -> str:
-    """A service, with some of its texts replaced."""
-    written = SERVICE
-    for old, new in {**changes, "NAMESPACE": namespace, "NAME": name}.items():
-        assert old in written
-        written = written.replace(old, new)
-    return written
+def service(name: str = "fraud", namespace: str = "payments") -> str:
+    """A service that scales, and says what it needs."""
+    return (SCALED + RESOURCES).replace("fraud", name).replace("payments", namespace)
 
 
 def project(folder: Path, files: dict[str, str]) -> Path:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from tests.cli.running import kservec
+from tests.cli.running import PROJECT, ROOT, kservec
 
-from .sites import CLUSTER, PROJECT, ROOT, elements, project, service, site, text
+from .sites import CLUSTER, elements, project, service, site, text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from tests.cli.running import PROJECT, ROOT
 
 from kservec.site.overview import INDEX_SCRIPT
 from kservec.site.paging import MOST_LINES, MOST_ROWS
 
-from .sites import PROJECT, ROOT, elements, project, service, site, text
+from .sites import elements, project, service, site, text
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 LARGEST_PAGE = 400_000
@@ -71,7 +72,7 @@ def test_nothing_is_inline_and_nothing_comes_from_outside() -> None:
 def test_the_same_inputs_give_the_same_bytes() -> None:
     """Two processes with different hash seeds write the same site."""
     program = (
-        "import hashlib; from tests.pages.sites import ROOT, site\n"
+        "import hashlib; from tests.cli.running import ROOT; from tests.pages.sites import site\n"
         "for path, content in sorted(site(ROOT).items()): print(path, hashlib.sha256(content).hexdigest())"
     )
     given = [

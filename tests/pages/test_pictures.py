@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.running import ROOT
 
-from .sites import ROOT, elements, site
+from .sites import elements, site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.running import PROJECT
 
 from kservec.site.findings import MOST_EXCUSED
 from kservec.site.paging import MOST_ROWS
 
-from .sites import PROJECT, elements, project, service, site, text
+from .sites import elements, project, service, site, text
 
 if TYPE_CHECKING:
     from pathlib import Path
