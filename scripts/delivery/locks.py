@@ -29,13 +29,16 @@ EVERYWHERE = ("--universal",)
 
 @dataclass(frozen=True, kw_only=True)
 class Lock:
-    """A file of pins. `asked`: requirements as pyproject.toml has them. `target`: uv's words for where it goes."""
+    """A file of pins, for every system from the oldest Python on, unless it says otherwise.
+
+    `asked`: requirements as pyproject.toml has them. `target`: uv's words for where it goes.
+    """
 
     path: str
     purpose: str
     asked: tuple[str, ...]
-    python: str
-    target: tuple[str, ...]
+    python: str = "3.11"
+    target: tuple[str, ...] = EVERYWHERE
 
 
 def name_of(requirement: str) -> str:
@@ -56,6 +59,7 @@ def locks(pyproject: Mapping[str, Any]) -> Iterator[Lock]:
     project = pyproject["project"]
     own, extras = project["dependencies"], project["optional-dependencies"]
     backend = tuple(pyproject["build-system"]["requires"])
+    compiler = (*own, *extras["overlays"])
     yield Lock(
         path="router/requirements.txt",
         purpose="What the router's image is made of",
@@ -66,23 +70,19 @@ def locks(pyproject: Mapping[str, Any]) -> Iterator[Lock]:
     yield Lock(
         path="runtimes/images/cmp/requirements.txt",
         purpose="What kservec needs in the image of the plugin, and what builds overlays",
-        asked=(*own, *extras["overlays"]),
+        asked=compiler,
         python="3.14",
         target=LINUX,
     )
     yield Lock(
         path="integrations/github/requirements.txt",
         purpose="What the GitHub Action installs beside kservec",
-        asked=(*own, *extras["overlays"]),
-        python="3.11",
-        target=EVERYWHERE,
+        asked=compiler,
     )
     yield Lock(
         path="scripts/delivery/backend.txt",
         purpose="What makes a wheel of a checkout",
         asked=backend,
-        python="3.11",
-        target=EVERYWHERE,
     )
     yield Lock(
         path="scripts/delivery/requirements.txt",
