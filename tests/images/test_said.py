@@ -55,3 +55,10 @@ def test_every_message_is_a_line_of_plain_text(
     lines = done.said.removesuffix("\n").split("\n")
     assert all(line.isprintable() and line.startswith("kservec-vllm: ") for line in lines), lines
     assert "::" not in done.said
+
+
+@pytest.mark.parametrize("text", ["a", "a://", "://a:a", "://a?", "a: ", "token='"])
+def test_long_words_take_no_longer_than_they_are(place: Place, text: str) -> None:
+    """Each would take minutes if every place of it were looked at from every other; a run has seconds."""
+    done = place.run("--dry-run", "acme/chat", f"--hf-overrides={text * (100_000 // len(text))}")
+    assert done.status == 0

@@ -1,7 +1,8 @@
 """What the program says, on standard error: each line under its name, and never a secret.
 
 Every line goes through `say`, which masks what looks like a secret and escapes what a terminal, a log or a workflow
-would take for more than text. A command line is masked by its flags before.
+would take for more than text. A command line is masked by its flags before. All of it takes a time that grows with the
+text alone: each expression goes over a part of it once.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ _is_secret = re.compile(
     r"(?:^|[-_.])(?:api[-_]?key|token|secret|password|passwd|credential|signature|sig)s?(?:$|[-_.])", re.I
 ).search
 _NOT_SECRET: Final = ("tokens", "token-ids", "tokenizer", "token-budget", "-key-file", "-keyfile")
-_url_user = re.compile(r"(?<=://)(?:[^\s\"]*|[^/@\s]*:(?!\d+\s)[^/@]*)(?=@)")
-_url_query = re.compile(r"(?<=://)([^\s?\"']*\?)[^\s\"']+")
-_named = re.compile(r"""([\w.-]++)["']?\s*+[=:]\s*+""").finditer
+_with_user = re.compile(r"://[^\s\"]*")
+_with_query = re.compile(r"://[^\s\"']*")
+_user_with_blanks = re.compile(r"(?<=://)[^/@\s:]*+:(?!\d+\s)[^/@]*+(?=@)")
+_named = re.compile(r"""(?<![\w.-])([\w.-]++)["']?\s*+[=:]\s*+""").finditer
 _value = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s&"',;}]+)?""").match
 
 
@@ -71,8 +73,20 @@ def cleaned(text: str) -> str:
             return json.dumps(without_secrets(json.loads(text)), separators=(",", ":"))
         except (ValueError, RecursionError):
             pass
-    text = _url_query.sub(rf"\1{MASK}", _url_user.sub(MASK, text))
-    return "".join(without_settings(text))
+    text = _user_with_blanks.sub(MASK, _with_user.sub(without_user, text))
+    return "".join(without_settings(_with_query.sub(without_query, text)))
+
+
+def without_user(url: re.Match[str]) -> str:
+    """A URL from its `://` on without user and password, which may have any sign in them."""
+    _, at, rest = url[0].rpartition("@")
+    return f"://{MASK}{at}{rest}" if at else rest
+
+
+def without_query(url: re.Match[str]) -> str:
+    """A URL from its `://` on without its query, which may be a signature."""
+    path, sign, query = url[0].partition("?")
+    return f"{path}{sign}{MASK if query else ''}"
 
 
 def without_settings(text: str) -> Iterator[str]:
