@@ -8,9 +8,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.images.programs import write_program
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts" / "delivery"
-STAND_IN = """#!/usr/bin/env bash
+STAND_IN = """
 echo "{name} $*" >> "$CALLS"
 case "$*" in
 {cases}
@@ -42,14 +44,13 @@ class Machine:
     def has(self, name: str, **answers: str) -> None:
         """Put a program there. `answers`: by what its arguments have in them, what the shell then runs."""
         cases = "\n".join(f"  *{word}*) {answer} ;;" for word, answer in answers.items()) or "  *) ;;"
-        path = self.folder / "bin" / name
-        path.write_text(STAND_IN.format(name=name, cases=cases))
-        path.chmod(0o755)
+        write_program(self.folder / "bin" / name, STAND_IN.format(name=name, cases=cases))
 
     def run(self, path: Path, *words: str, **environment: str) -> Ran:
         """Run a script."""
         calls = self.folder / "calls"
-        given = {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "CALLS": str(calls), **environment}
+        path_variable = f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        given = {"PATH": path_variable, "CALLS": str(calls), "TMPDIR": str(self.folder), **environment}
         done = subprocess.run(  # noqa: S603 - our own script
             [str(path), *words], cwd=self.folder, env=given, capture_output=True, text=True, timeout=60, check=False
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,8 @@ def app_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("image")
     subprocess.run([sys.executable, "-m", "venv", str(folder / "base")], check=True)  # noqa: S603 - our own
     (script,) = (rest for name, rest in first_stage() if name == "RUN")
+    named = re.findall(r"(?<![\w.*-])/[^\s;]*", script)
+    assert all(f"{path}/".startswith("/app/") for path in named), "what else it names is of this machine"
     script = script.replace("/app", str(folder / "app")).replace("--no-cache-dir ", "")
     base = folder / "base" / "bin"
     given = os.environ | {"PATH": f"{base}{os.pathsep}{os.environ['PATH']}", "PIP_IGNORE_REQUIRES_PYTHON": "1"}

@@ -25,7 +25,10 @@ GPUS = {"CUDA_VISIBLE_DEVICES": "0,1,2,3,4,5,6,7"}
 
 
 def installed(folder: Path, *, entrypoint: bool = True) -> None:
-    """A machine's programs: `vllm`, and `kservec-vllm` where it is wanted, as the Dockerfiles lay them out."""
+    """A machine's programs: `vllm`, and `kservec-vllm` where it is wanted, as the Dockerfiles lay them out.
+
+    No link leads out of the folder, so that whatever a test writes to stays in it.
+    """
     package, programs = folder / "opt" / "kservec", folder / "bin"
     shutil.copytree(IMAGES, package, ignore=shutil.ignore_patterns("__pycache__", "*.Dockerfile", "requirements"))
     shutil.copy(STANDIN, package)
@@ -34,23 +37,24 @@ def installed(folder: Path, *, entrypoint: bool = True) -> None:
     programs.mkdir()
     write_program(programs / "vllm", f'exec {PYTHON} -B {package}/standin.py "$@"')
     for name in ("python3", "python"):
-        (programs / name).symlink_to(PYTHON)
+        write_program(programs / name, f'exec {PYTHON} "$@"')
     if entrypoint:
         (programs / "kservec-vllm").symlink_to(package / "kservec-vllm")
 
 
 def write_program(path: Path, body: str) -> None:
-    """A program that a shell runs. What was there goes first: it may be a link to a program of this machine."""
+    """A program that a shell runs, in place of what was there. It is a new file: no link is followed to write it."""
     path.unlink(missing_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
+    with path.open("x") as file:
+        file.write(f"#!/bin/sh\n{body}\n")
+        os.fchmod(file.fileno(), 0o755)
 
 
 def model(folder: Path) -> Path:
     """A folder that looks like a model."""
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
-    (folder / "model.safetensors").write_bytes(b"")
+    (folder / "model.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
     return folder
 
 

@@ -112,23 +112,21 @@ def test_models_that_cannot_be_loaded_are_refused(place: Place, tmp_path: Path) 
 
 
 @pytest.mark.skipif(not is_root(), reason="needs to become another user")
-def test_files_that_may_not_be_read_are_refused(place: Place, tmp_path: Path) -> None:
+def test_files_that_may_not_be_read_are_refused(open_place: Place) -> None:
     """The message names the user and the file: of the model, of an adapter, of a key."""
     become = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    weights = model(tmp_path / "m")
+    weights = model(open_place.folder / "m")
     (weights / "model.safetensors").chmod(0o600)
-    refused(place.run(str(weights), prefix=become, HOME=TMP), NO_INPUT, f"user 12345 may not read {weights}/model.saf")
+    done = open_place.run(str(weights), prefix=become, HOME=TMP)
+    refused(done, NO_INPUT, f"user 12345 may not read {weights}/model.safetensors")
     weights.chmod(0o700)
-    refused(place.run(str(weights), prefix=become, HOME=TMP), NO_INPUT, f"user 12345 may not read {weights}")
-    path = adapter(tmp_path / "a", 8) / "adapter_config.json"
+    refused(open_place.run(str(weights), prefix=become, HOME=TMP), NO_INPUT, f"user 12345 may not read {weights}\n")
+    path = adapter(open_place.folder / "a", 8) / "adapter_config.json"
     path.chmod(0o600)
-    done = place.run("acme/chat", "--enable-lora", f"--lora-modules=a={path.parent}", prefix=become, HOME=TMP)
+    done = open_place.run("acme/chat", "--enable-lora", f"--lora-modules=a={path.parent}", prefix=become, HOME=TMP)
     refused(done, NO_INPUT, f"adapter a: user 12345 may not read {path}")
-    flags = [f"--ssl-certfile={path}", f"--ssl-keyfile={path}"]
-    refused(place.run("acme/chat", *flags, prefix=become, HOME=TMP), NO_INPUT, f"{path} of --ssl-certfile cannot be")
+    done = open_place.run("acme/chat", f"--ssl-certfile={path}", f"--ssl-keyfile={path}", prefix=become, HOME=TMP)
+    refused(done, NO_INPUT, f"{path} of --ssl-certfile cannot be")
 
 
 def test_an_adapter_that_is_no_json_is_refused(place: Place, tmp_path: Path) -> None:
@@ -137,6 +135,13 @@ def test_an_adapter_that_is_no_json_is_refused(place: Place, tmp_path: Path) -> 
     (path / "adapter_config.json").write_text("{")
     done = place.run("acme/chat", "--enable-lora", f"--lora-modules=a={path}")
     refused(done, NO_INPUT, f"{path}/adapter_config.json is no JSON object")
+
+
+def test_no_link_of_a_place_leads_out_of_it(place: Place, tmp_path: Path) -> None:
+    """What a test writes to a program of the place cannot be one of the machine."""
+    links = [path for path in place.folder.rglob("*") if path.is_symlink()]
+    assert links
+    assert all(path.resolve().is_relative_to(tmp_path.resolve()) for path in links)
 
 
 def test_without_vllm_there_is_nothing_to_run(place: Place) -> None:

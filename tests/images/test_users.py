@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,16 +15,6 @@ BECOME = ["setpriv", "--reuid=1000540000", "--regid=0", "--clear-groups"]
 OUTSIDER = ["setpriv", "--reuid=1000540000", "--regid=1000540000", "--clear-groups"]
 CANNOT_WRITE = 73
 BELOW_TMP = f"{TMP}/vllm-1000540000"
-
-
-@pytest.fixture
-def open_place() -> Iterator[Place]:
-    """A place that any user may look into, and write its record to; folders of pytest are for their owner alone."""
-    with tempfile.TemporaryDirectory(dir=TMP) as folder:
-        Path(folder).chmod(0o755)
-        place = Place(Path(folder) / "place")
-        place.folder.chmod(0o777)
-        yield place
 
 
 def caches(home: Path) -> dict[str, str]:

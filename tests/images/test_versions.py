@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -59,17 +60,20 @@ def test_lists_are_whole() -> None:
 
 
 def test_the_script_refuses_another_version(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Lists of some other vLLM than the one that is pinned would prove nothing."""
+    script, folder = tmp_path / "scripts" / "make_vllm_lists.py", tmp_path / IMAGES.relative_to(ROOT)
+    for path in (script, folder / "versions.json"):
+        path.parent.mkdir(parents=True)
+        shutil.copy(ROOT / path.relative_to(tmp_path), path)
     monkeypatch.setattr("importlib.metadata.version", lambda _: "0.1.0+cpu")
     monkeypatch.setattr(sys, "argv", ["make_vllm_lists.py"])
-    before = (IMAGES / "arguments.json").read_bytes()
     with pytest.raises(SystemExit) as caught:
-        runpy.run_path(str(ROOT / "scripts" / "make_vllm_lists.py"), run_name="__main__")
+        runpy.run_path(str(script), run_name="__main__")
     assert caught.value.code == 1
     assert f"pins vLLM {read()['vllm']}, here is 0.1.0" in capsys.readouterr().err
-    assert (IMAGES / "arguments.json").read_bytes() == before
+    assert list(folder.iterdir()) == [folder / "versions.json"]
 
 
 def flags_in(module: Path) -> set[str]:
