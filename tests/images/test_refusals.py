@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,14 @@ def refused(done: Done, status: int, message: str) -> None:
         (["acme/chat", "--enable-lora", "--lora-modules", "a=/x"], {}, NO_INPUT,
          "adapter a: there is no /x/adapter_config.json"),
         (["acme/chat", "--enable-lora", "--max-lora-rank=17"], {}, CONFIG, "--max-lora-rank is 17"),
+        (["acme/chat", "--enable-lora", "--lora-modules", "a=b/c/d"], {}, NO_INPUT,
+         "adapter a: b/c/d is neither a folder nor a name of the hub"),
+        (["acme/chat", "--enable-lora", "--lora-modules", "a=./x"], {}, NO_INPUT,
+         "adapter a: there is no x/adapter_config.json"),
+        (["acme/chat", "--enable-lora", "--lora-modules", '{"name": 5, "path": "/x"}'], {}, USAGE,
+         "an adapter of --lora-modules has no name or no path"),
+        (["acme/chat", "--enable-lora", "--lora-modules", '{"name": "a", "path": "/x\\u0000"}'], {}, USAGE,
+         "an adapter of --lora-modules has no name or no path"),
     ],
 )  # fmt: skip
 def test_contradictions_are_refused(
@@ -103,7 +112,8 @@ def test_models_that_cannot_be_loaded_are_refused(place: Place, tmp_path: Path) 
     refused(place.run(str(empty)), NO_INPUT, f"{empty} has no config.json, but model.safetensors")
     (empty / "model.safetensors").rename(empty / "model.gguf")
     refused(place.run(str(empty)), NO_INPUT, f"{empty} is a folder of GGUF files")
-    (empty / "model.gguf").rename(empty / "config.json")
+    (empty / "model.gguf").unlink()
+    (empty / "config.json").write_text("{}")
     refused(place.run(str(empty)), NO_INPUT, f"{empty} has no weights")
     assert place.run(str(empty), "--load-format=dummy").status == 0
     linked = model(tmp_path / "linked")
@@ -135,6 +145,83 @@ def test_an_adapter_that_is_no_json_is_refused(place: Place, tmp_path: Path) -> 
     (path / "adapter_config.json").write_text("{")
     done = place.run("acme/chat", "--enable-lora", f"--lora-modules=a={path}")
     refused(done, NO_INPUT, f"{path}/adapter_config.json is no JSON object")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"[]", b"\xff\xfe{}", b"[" * 100_000, b'{"a":' * 100_000],
+    ids=["broken", "list", "bytes", "deep", "deeper"],
+)
+def test_json_that_is_none_is_refused(place: Place, tmp_path: Path, content: bytes) -> None:
+    """The configuration of a model, its index, and the configuration of an adapter are read the same way."""
+    weights, lora = model(tmp_path / "m"), adapter(tmp_path / "a", 8)
+    (weights / "config.json").write_bytes(content)
+    refused(place.run(str(weights)), NO_INPUT, f"{weights}/config.json is no JSON object")
+    (weights / "config.json").write_text("{}")
+    (weights / "model.safetensors.index.json").write_bytes(content)
+    refused(place.run(str(weights)), NO_INPUT, f"{weights}/model.safetensors.index.json is no JSON object")
+    (lora / "adapter_config.json").write_bytes(content)
+    done = place.run("acme/chat", "--enable-lora", f"--lora-modules=a={lora}")
+    refused(done, NO_INPUT, f"{lora}/adapter_config.json is no JSON object")
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "model.safetensors.index.json"])
+def test_what_is_no_file_is_refused(place: Place, tmp_path: Path, name: str) -> None:
+    """A pipe, from which nothing would ever come, and a folder."""
+    weights = model(tmp_path / "m")
+    (weights / name).unlink(missing_ok=True)
+    (weights / name).mkdir()
+    refused(place.run(str(weights)), NO_INPUT, f"{weights}/{name} is no file")
+    (weights / name).rmdir()
+    os.mkfifo(weights / name)
+    refused(place.run(str(weights)), NO_INPUT, f"{weights}/{name} is no file")
+    refused(place.run(str(weights / name)), NO_INPUT, f"{weights}/{name} is no file")
+
+
+def test_weights_without_content_are_refused(place: Place, tmp_path: Path) -> None:
+    """A download that broke off, and a clone without the content; nothing is read of weights that are not loaded."""
+    weights = model(tmp_path / "m")
+    file = weights / "model.safetensors"
+    file.write_bytes(b"")
+    refused(place.run(str(weights)), NO_INPUT, f"{file} is empty")
+    assert place.run(str(weights), "--load-format=dummy").status == 0
+    file.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n")
+    refused(place.run(str(weights)), NO_INPUT, f"{file} is a pointer of git-lfs")
+    refused(place.run(str(file)), NO_INPUT, f"{file} is a pointer of git-lfs")
+
+
+def test_an_index_must_be_whole(place: Place, tmp_path: Path) -> None:
+    """Each shard that it names is there; that of a kind that is not loaded does not count."""
+    weights = model(tmp_path / "m")
+    stale = weights / "pytorch_model.bin.index.json"
+    stale.write_text('{"weight_map": {"a": "pytorch_model-00001-of-00001.bin"}}')
+    assert place.run(str(weights)).status == 0
+    index = weights / "model.safetensors.index.json"
+    index.write_text(
+        '{"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors", "c": "model-3.safetensors"}}'
+    )
+    refused(place.run(str(weights)), NO_INPUT, f"{index} names model-2.safetensors and 1 more, which is not there")
+    index.write_text('{"weight_map": {"a": 5}}')
+    refused(place.run(str(weights)), NO_INPUT, f"{index} has no weight_map of names of files")
+
+
+@pytest.mark.parametrize(
+    "body", ['{"r":"x"}', '{"r":true}', '{"r":0}', '{"r":8,"rank_pattern":{"q":"x"}}', '{"r":8,"rank_pattern":5.5}']
+)
+def test_ranks_that_are_none_are_refused(place: Place, tmp_path: Path, body: str) -> None:
+    """A rank that cannot be compared is not taken for a small one."""
+    path = adapter(tmp_path / "a", 8)
+    (path / "adapter_config.json").write_text(body)
+    done = place.run("acme/chat", "--enable-lora", f"--lora-modules=a={path}")
+    refused(done, NO_INPUT, f"{path}/adapter_config.json has the rank ")
+
+
+def test_adapters_by_a_relative_path_are_checked(place: Place, tmp_path: Path) -> None:
+    """What is there from the current folder on is a folder for vLLM, whatever it looks like."""
+    adapter(tmp_path / "adapters" / "a", 64)
+    argv = "acme/chat --enable-lora --lora-modules a=adapters/a"
+    done = place.run_words(["/bin/sh", "-c", f"cd {tmp_path} && exec kservec-vllm {argv}"])
+    refused(done, CONFIG, "adapter a has rank 64, and vLLM is told to allow 16")
 
 
 def test_no_link_of_a_place_leads_out_of_it(place: Place, tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from .files import AGAIN, json_file
 from .refusals import CONFIG, NO_INPUT, USAGE, Refusal
 from .words import has, json_object, number, occurrences
 
@@ -18,6 +19,7 @@ RANKS: Final = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """The ranks that vLLM may be told to allow."""
 DEFAULT_RANK: Final = 16
 FILE: Final = "adapter_config.json"
+_is_hub_name = re.compile(r"[\w][\w.-]*(?:/[\w][\w.-]*)?").fullmatch
 
 
 class Adapter(NamedTuple):
@@ -44,9 +46,9 @@ def adapter_of(entry: str) -> Adapter:
         name, path = body.get("name"), body.get("path")
     else:
         name, _, path = entry.partition("=")
-    if not name or not path:
+    if not (isinstance(name, str) and isinstance(path, str) and name and path) or "\0" in path:
         raise Refusal(USAGE, f"an adapter of {MODULES} has no name or no path", 'write {"name": NAME, "path": PATH}')
-    return Adapter(str(name), str(path))
+    return Adapter(name, path)
 
 
 def check_adapters(words: Sequence[str]) -> None:
@@ -72,10 +74,17 @@ def check_adapters(words: Sequence[str]) -> None:
 
 
 def check_adapter(adapter: Adapter, allowed: int) -> None:
-    """Whether an adapter that is a folder is there, and small enough; one of the hub is left to vLLM."""
-    if not adapter.path.startswith("/"):
+    """Whether an adapter that is a folder is there, and small enough; one of the hub is left to vLLM.
+
+    As for vLLM, what is there is a folder, wherever the path starts.
+    """
+    folder = Path(adapter.path)
+    if not adapter.path.startswith(("/", "./", "../", "~")) and not os.path.exists(folder):
+        if not _is_hub_name(adapter.path):
+            message = f"adapter {adapter.name}: {adapter.path} is neither a folder nor a name of the hub"
+            raise Refusal(NO_INPUT, message, "write the whole path of a folder, or OWNER/NAME")
         return
-    path = Path(adapter.path, FILE)
+    path = Path(os.path.expanduser(folder), FILE)
     if not os.access(path, os.R_OK):
         what = f"user {os.getuid()} may not read {path}" if os.path.exists(path) else f"there is no {path}"
         raise Refusal(
@@ -94,12 +103,13 @@ def rank_of(path: Path) -> int | None:
     """The largest rank in the configuration of an adapter; None where it has none.
 
     Raises:
-        Refusal: the file is no JSON object.
+        Refusal: the file is no JSON object, or a rank in it is no number.
     """
-    try:
-        body = json.loads(path.read_text("utf-8"))
-        ranks = [body.get("r"), *(body.get("rank_pattern") or {}).values()]
-    except (ValueError, AttributeError):
-        raise Refusal(NO_INPUT, f"{path} is no JSON object", "download the adapter again") from None
-    numbers = [rank for rank in ranks if isinstance(rank, int)]
-    return max(numbers, default=None)
+    body = json_file(path)
+    pattern = body.get("rank_pattern") or {}
+    ranks = [body["r"]] if body.get("r") is not None else []
+    ranks += pattern.values() if isinstance(pattern, dict) else [pattern]
+    for rank in ranks:
+        if not isinstance(rank, int) or isinstance(rank, bool) or rank < 1:
+            raise Refusal(NO_INPUT, f"{path} has the rank {rank!r}, which is no whole number from 1 on", AGAIN)
+    return max(ranks, default=None)

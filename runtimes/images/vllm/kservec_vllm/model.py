@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from .files import AGAIN, check_content, json_file
 from .refusals import CONFIG, NO_INPUT, USAGE, Refusal
 from .settings import Settings
 from .words import flag_of, has, value, without
@@ -16,6 +17,7 @@ HUB: Final = "hf://"
 FLAGS: Final = ("--model", "--model-dir", "--model-id")
 """vLLM's own flag, and those of KServe's Hugging Face server."""
 WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf", ".tensors")
+INDEX: Final = ".index.json"
 LOADS_NO_FILES: Final = frozenset({"dummy", "runai_streamer", "runai_streamer_sharded", "tensorizer"})
 
 
@@ -64,14 +66,17 @@ def check_model(words: Sequence[str]) -> None:
     Raises:
         Refusal: it is not.
     """
-    if not words or flag_of(words[0]) is not None or not words[0].startswith(("/", "./", "../")):
+    if not words or flag_of(words[0]) is not None:
         return
     path = Path(words[0])
+    if not words[0].startswith(("/", "./", "../")) and not os.path.exists(path):
+        return
     remedy = "look at the log of the container storage-initializer, and at what is mounted there"
     if not os.path.exists(path):
         raise Refusal(NO_INPUT, f"there is no model at {path}", remedy)
-    if os.path.isfile(path):
+    if not os.path.isdir(path):
         check_readable(path)
+        check_content(path)
     else:
         check_folder(path, words, remedy)
 
@@ -93,6 +98,38 @@ def check_folder(path: Path, words: Sequence[str], remedy: str) -> None:
         raise Refusal(NO_INPUT, f"{path} has no weights ({', '.join(WEIGHTS)})", remedy)
     for name in names:
         check_readable(path / name)
+    for name in sorted({"config.json", "params.json"} & set(names)):
+        json_file(path / name)
+    if loads not in LOADS_NO_FILES:
+        check_weights(path, [name for name in names if name.endswith(WEIGHTS)])
+
+
+def check_weights(path: Path, names: Sequence[str]) -> None:
+    """Whether weights have content, and all of them are there that an index names.
+
+    An index counts where weights of its kind are there, and that of .bin files only without .safetensors, as for vLLM:
+    downloads of one kind leave the other's index behind.
+    """
+    for name in names:
+        check_content(path / name)
+    kinds = [(stem, ".safetensors") for stem in ("model", "consolidated")]
+    if not any(name.endswith(".safetensors") for name in names):
+        kinds.append(("pytorch_model", ".bin"))
+    for stem, suffix in kinds:
+        index = path / f"{stem}{suffix}{INDEX}"
+        if any(name.startswith(stem) and name.endswith(suffix) for name in names) and os.path.exists(index):
+            check_index(index)
+
+
+def check_index(index: Path) -> None:
+    """Whether the files are there over which an index says that the weights are spread."""
+    shards = json_file(index).get("weight_map")
+    if not isinstance(shards, dict) or not all(isinstance(shard, str) for shard in shards.values()):
+        raise Refusal(NO_INPUT, f"{index} has no weight_map of names of files", AGAIN)
+    missing = sorted({shard for shard in shards.values() if not (index.parent / shard).is_file()})
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise Refusal(NO_INPUT, f"{index} names {missing[0]}{more}, which is not there", AGAIN)
 
 
 def check_readable(path: Path) -> None:
