@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from .programs import Place, adapter
+from .versions import read
 
 NIXL = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
 
@@ -127,11 +128,64 @@ def test_a_dry_run_runs_nothing(place: Place) -> None:
     assert "would run vllm serve acme/chat --seed=1" in done.said
 
 
+@pytest.mark.parametrize(
+    ("argv", "variables", "shown"),
+    [
+        (["acme/chat", "--dry-run", "--seed=1"], {}, "would run vllm serve acme/chat --seed=1"),
+        (["serve", "acme/chat", "--seed=1", "--", "--dry_run"], {}, "would run vllm serve acme/chat --seed=1"),
+        (["launch", "--dry-run", "render", "acme/chat"], {}, "would run vllm launch render acme/chat"),
+        (["acme/chat"], {"VLLM_ADDITIONAL_ARGS": "--seed=1 --dry-run"}, "would run vllm serve acme/chat --seed=1"),
+    ],
+)
+def test_a_dry_run_may_be_asked_for_anywhere(
+    place: Place, argv: list[str], variables: dict[str, str], shown: str
+) -> None:
+    """Wherever it stands, vLLM is not started, and not told of it."""
+    done = place.run(*argv, **variables)
+    assert (done.status, done.records) == (0, []), done.said
+    assert f"{shown}\n" in done.said
+
+
+@pytest.mark.parametrize("word", ["--version", "-v"])
+def test_the_version_is_that_of_vllm(place: Place, word: str) -> None:
+    """It is told without a model and a GPU."""
+    done = place.run(word, CUDA_VISIBLE_DEVICES="")
+    assert (done.status, done.said, done.records) == (0, f"kservec-vllm, for vLLM {read()['vllm']}\n", [])
+
+
+@pytest.mark.parametrize(
+    ("flag", "meant"),
+    [
+        (
+            "--tensor-paralel-size=2",
+            "--tensor-paralel-size, unless a plugin adds it; did you mean --tensor-parallel-size?",
+        ),
+        ("--max_model_length=9", "--max-model-length, unless a plugin adds it; did you mean --max-model-len?"),
+        ("--of-a-plugin", "--of-a-plugin, unless a plugin adds it\n"),
+    ],
+)
+def test_unknown_flags_are_told_of(place: Place, flag: str, meant: str) -> None:
+    """What vLLM has instead is proposed; what a plugin may have is not refused."""
+    done = place.run("--dry-run", "acme/chat", flag)
+    assert done.status == 0
+    assert f"warning: vLLM {read()['vllm']} has no {meant}" in done.said
+
+
+@pytest.mark.parametrize(
+    "flag", ["-O3", "-tp=2", "--hf-overrides.a.b=1", "--no-enable-prefix-caching", "--max_model_len=9"]
+)
+def test_no_known_flag_is_doubted(place: Place, flag: str) -> None:
+    """Each spelling of vLLM's is one: short, dotted, negated, with underscores."""
+    done = place.run("--dry-run", "acme/chat", flag)
+    assert done.status == 0, done.said
+    assert "warning" not in done.said
+
+
 def test_help_tells_of_statuses(place: Place) -> None:
     """Each status of its own is in its help text."""
     done = place.run("--help")
     assert done.status == 0
-    assert all(str(status) in done.said for status in (64, 66, 69, 73, 78, 126, 127, 128))
+    assert all(str(status) in done.said for status in (64, 66, 69, 70, 73, 78, 126, 127, 128))
 
 
 def test_other_packages_do_not_get_in(place: Place, tmp_path: Path) -> None:

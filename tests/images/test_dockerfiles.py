@@ -114,7 +114,8 @@ def test_caches_go_where_the_file_of_versions_says(variant: str) -> None:
 def test_what_is_copied_is_there(variant: str) -> None:
     """Every source of COPY lies in the repository, and can be read by all in the image."""
     copies = [rest.split() for name, rest in instructions(dockerfile(variant)) if name == "COPY"]
-    assert len(copies) == 3
+    assert len(copies) == 4
+    assert "/opt/kservec/arguments.json" in [target for *_, target in copies]
     for mode, source, _ in copies:
         assert mode in ("--chmod=0755", "--chmod=0644")
         assert (ROOT / source).exists()

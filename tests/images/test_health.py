@@ -46,6 +46,15 @@ def test_it_is_what_the_server_says(
     assert (done.status, done.said) == (result, "")
 
 
+@pytest.mark.parametrize(("told", "status"), [("x", 64), ("0x50", 64), ("-1", 64), ("70000", 78), ("0", 78)])
+def test_a_port_that_is_none_is_refused(place: Place, told: str, status: int) -> None:
+    """It is told apart from a server that is not well."""
+    done = place.run("health", PORT=told)
+    assert done.status == status
+    assert done.said.startswith("kservec-vllm: error: PORT is ")
+    assert "Traceback" not in done.said
+
+
 def test_nobody_there_is_not_healthy(place: Place) -> None:
     """A port at which nobody listens."""
     assert place.run("health", PORT="1").status == 1

@@ -85,6 +85,20 @@ def refused(done: Done, status: int, message: str) -> None:
          "an adapter of --lora-modules has no name or no path"),
         (["acme/chat", "--enable-lora", "--lora-modules", '{"name": "a", "path": "/x\\u0000"}'], {}, USAGE,
          "an adapter of --lora-modules has no name or no path"),
+        (["acme/chat", "--enable-lora", "--lora-modules", '{"name":' + "[" * 100_000], {}, USAGE,
+         "the value of --lora-modules is no JSON object"),
+        (["acme/chat", "--kv-transfer-config", '{"kv_connector":"MultiConnector","kv_connector_extra_config":"x"}'],
+         {}, CONFIG, "MultiConnector of --kv-transfer-config bundles no"),
+        (["acme/chat", "-dp=2", "-dpl=1", "--data-parallel-address=a..b"], {}, USAGE, "a..b is no name of a host"),
+        (["acme/chat", "--data-parallel-address=localhost", "--data-parallel-rpc-port=70000"], {}, CONFIG,
+         "--data-parallel-rpc-port is 70000"),
+        (["acme/chat", "--nnodes=2", "--master-port=70000"], {}, CONFIG, "--master-port is 70000"),
+        (["acme/chat"], {"RAY_PORT": "70000"}, CONFIG, "RAY_PORT is 70000"),
+        (["acme/chat"], {"LWS_GROUP_SIZE": "2", "LWS_WORKER_INDEX": "2"}, CONFIG,
+         "LWS_WORKER_INDEX is 2, and LWS_GROUP_SIZE is 2"),
+        (["bench", "serve"], {}, USAGE, "'bench' is no command of this program"),
+        (["launch", "acme/chat"], {}, USAGE, "'launch' is no command of this program"),
+        (["--dry-run", "run-batch"], {}, USAGE, "'run-batch' is no command of this program"),
     ],
 )  # fmt: skip
 def test_contradictions_are_refused(
@@ -222,6 +236,13 @@ def test_adapters_by_a_relative_path_are_checked(place: Place, tmp_path: Path) -
     argv = "acme/chat --enable-lora --lora-modules a=adapters/a"
     done = place.run_words(["/bin/sh", "-c", f"cd {tmp_path} && exec kservec-vllm {argv}"])
     refused(done, CONFIG, "adapter a has rank 64, and vLLM is told to allow 16")
+
+
+def test_a_fault_of_the_program_is_no_traceback(place: Place) -> None:
+    """Without one of its own files it says so, with a status of its own."""
+    (place.package / "arguments.json").unlink()
+    done = place.run("acme/chat")
+    refused(done, 70, "FileNotFoundError: ")
 
 
 def test_no_link_of_a_place_leads_out_of_it(place: Place, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ PACKAGE = IMAGES / "kservec_vllm"
 CATALOG = ROOT / "runtimes" / "catalog" / "0.21"
 OF_KSERVE = {"--model-dir", "--model-id", "--model-name"}
 """Flags of KServe's own server, which are turned into those of vLLM."""
-OF_OURS = {"--dry-run", "--help", "--"}
+OF_OURS = {"--dry-run", "--version", "-v", "--help", "--"}
 OF_RAY = {
     "--head",
     "--block",

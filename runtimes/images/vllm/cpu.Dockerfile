@@ -22,6 +22,7 @@ LABEL org.opencontainers.image.title="kservec-vllm-cpu" \
       dev.kservec.vllm.version="${VLLM}"
 USER 0
 COPY --chmod=0644 runtimes/images/vllm/requirements/cpu.txt /opt/kservec/requirements.txt
+COPY --chmod=0644 runtimes/images/vllm/arguments.json /opt/kservec/arguments.json
 COPY --chmod=0755 runtimes/images/vllm/kservec-vllm /opt/kservec/kservec-vllm
 COPY --chmod=0755 runtimes/images/vllm/kservec_vllm /opt/kservec/kservec_vllm
 # The version that the arguments were checked against, and no other; folders that group 0 may write, whoever is in it.

@@ -1,12 +1,13 @@
 """Start vLLM as KServe's conventions say.
 
     kservec-vllm [serve | launch render] [MODEL] [ARGUMENTS of vLLM] [-- ARGUMENTS of a spec]
-    kservec-vllm --dry-run ...      say what would be run, and check it, but run nothing
-    kservec-vllm health             whether the server of this container answers
+    kservec-vllm ... --dry-run ...  say what would be run, and check it, but run nothing
+    kservec-vllm health             whether the server of this container answers: 0, or 1
+    kservec-vllm --version          the version of vLLM that it is for
 
 Exit status: vLLM's own, 128 and more for a signal; 64 what it is told cannot be read, 66 files of the model are
-missing, 69 the leader or a node did not come in time, 73 there is nowhere to write, 78 settings contradict each other
-or the hardware, 126 and 127 vLLM cannot be run.
+missing, 69 the leader or a node did not come in time, 70 a fault of this program, 73 there is nowhere to write,
+78 settings contradict each other or the hardware, 126 and 127 vLLM cannot be run.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from collections.abc import Mapping, Sequence
 
 from . import supervise
 from .cluster import Role, with_leader
+from .flags import doubts, pinned_version
 from .health import is_healthy
 from .home import home_variables
 from .leader import wait_for_leader, wait_for_nodes
-from .plan import Plan, make_plan
-from .refusals import Refusal
+from .plan import Plan, is_dry_run, make_plan
+from .refusals import SOFTWARE, Refusal
 from .settings import Settings, read_settings
-from .shown import say, shown
+from .shown import NAME, say, shown
 from .supervise import BY_SIGNAL, Interrupted
 
-DRY_RUN = "--dry-run"
 VLLM, RAY = "vllm", "ray"
 KILLED = BY_SIGNAL + signal.SIGKILL
 
@@ -37,10 +38,13 @@ def main(argv: Sequence[str]) -> int:
     if argv[:1] in (["-h"], ["--help"]):
         sys.stdout.write(__doc__ or "")
         return 0
-    if argv[:1] == ["health"]:
-        return 0 if is_healthy(os.environ) else 1
-    supervise.install()
+    if argv[:1] in (["-v"], ["--version"]):
+        sys.stdout.write(f"{NAME}, for vLLM {pinned_version()}\n")
+        return 0
     try:
+        if argv[:1] == ["health"]:
+            return 0 if is_healthy(read_settings(os.environ).port) else 1
+        supervise.install()
         return start(argv, os.environ)
     except Refusal as refusal:
         say(f"error: {refusal}")
@@ -49,17 +53,22 @@ def main(argv: Sequence[str]) -> int:
     except Interrupted as interrupted:
         say(f"ended by {signal.Signals(interrupted.status - BY_SIGNAL).name} before vLLM was started")
         return interrupted.status
+    except Exception as error:  # noqa: BLE001 - whatever it is, who reads a log is helped more by a line than by a traceback
+        say(f"error: {type(error).__name__}: {error}")
+        say(f"help: this is a fault of {NAME}; start vllm itself meanwhile, and report it")
+        return SOFTWARE
 
 
 def start(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Plan, say what will be run, wait for others, run it."""
-    is_dry = argv[:1] == [DRY_RUN]
     settings = read_settings(environment)
-    plan = make_plan(argv[1:] if is_dry else argv, settings)
+    plan = make_plan(argv, settings)
     told = {**home_variables(environment), **plan.variables}
     for name, value in told.items():
         say(f"sets {name}={value}")
-    if is_dry:
+    for doubt in doubts(plan.words) if plan.runs_vllm else ():
+        say(f"warning: {doubt}")
+    if is_dry_run(argv, settings):
         say(f"would run {shown(command(plan, settings, plan.cluster.leader))}")
         return 0
     address = wait_for_leader(plan.cluster, settings.deadline_seconds)

@@ -14,7 +14,7 @@ from typing import Final
 from .parallelism import BACKEND, DATA, DATA_LOCAL, PIPELINE, START_RANK, TENSOR
 from .refusals import CONFIG, Refusal
 from .settings import Settings
-from .words import has, number, value, without
+from .words import has, number, port_of, value, without
 
 ADDRESS: Final = ("--data-parallel-address", "-dpa")
 RPC_PORT: Final = ("--data-parallel-rpc-port", "-dpp")
@@ -56,7 +56,7 @@ def cluster_of(words: Sequence[str], settings: Settings) -> Cluster:
     """The group that arguments or variables describe; arguments win."""
     if (address := value(words, *ADDRESS)) is not None:
         role = Role.WORKER if has(words, HEADLESS) else Role.LEADER
-        port = number(words, *RPC_PORT) or RPC_DEFAULT
+        port = port_of(words, *RPC_PORT) or RPC_DEFAULT
         return Cluster(role=role, leader=address, port=port, flag=ADDRESS[0], index=settings.lws_index)
     if has(words, *NODES):
         return told(words)
@@ -86,7 +86,7 @@ def told(words: Sequence[str]) -> Cluster:
         spread=nodes,
         index=rank,
         leader=value(words, MASTER) or "",
-        port=number(words, MASTER_PORT) or MASTER_DEFAULT,
+        port=port_of(words, MASTER_PORT) or MASTER_DEFAULT,
         flag=MASTER,
     )
 

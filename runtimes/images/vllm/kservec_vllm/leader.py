@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from .cluster import Cluster, Role
-from .refusals import UNAVAILABLE, Refusal
+from .refusals import UNAVAILABLE, USAGE, Refusal
 from .shown import say
 
 PAUSE_SECONDS: Final = 1.0
@@ -68,11 +68,17 @@ def wait(what: str, look: Callable[[], Found | None], seconds: float) -> Found:
 
 
 def address_of(host: str) -> str | None:
-    """The first address of a host; None while it has none."""
+    """The first address of a host; None while it has none.
+
+    Raises:
+        Refusal: no host can have such a name.
+    """
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return None
+    except UnicodeError:
+        raise Refusal(USAGE, f"{host} is no name of a host", "name the leader's pod or Service") from None
     return str(found[0][4][0])
 
 
@@ -93,4 +99,4 @@ def joined_nodes(port: int) -> int:
     except subprocess.TimeoutExpired:
         return 0
     last = done.stdout.split()[-1:]
-    return int(last[0]) if done.returncode == 0 and last and last[0].isdigit() else 0
+    return int(last[0]) if done.returncode == 0 and last and last[0].isdecimal() else 0

@@ -9,6 +9,7 @@ from .adapters import check_adapters
 from .cluster import Cluster, Role, cluster_of, node_words
 from .model import check_model, model_words
 from .parallelism import check_gpus, parallel_words
+from .refusals import USAGE, Refusal
 from .serving import check_tls, serving_words
 from .settings import Settings
 from .tracing import tracing_words
@@ -17,7 +18,10 @@ from .words import flag_of, split, unquoted
 
 SERVE = ("serve",)
 RENDER = ("launch", "render")
+OTHERS = ("bench", "chat", "collect-env", "complete", "launch", "run-batch", "vllm")
+"""Commands of vLLM that serve nothing, and what is more than a command."""
 SEPARATOR = "--"
+DRY_RUN = "--dry-run"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +46,10 @@ def make_plan(argv: Sequence[str], settings: Settings) -> Plan:
     Raises:
         Refusal: what is told cannot be read, contradicts itself or the hardware, or files are missing.
     """
-    command, rest = command_of(argv)
+    command, rest = command_of(without_dry_run(argv))
     before, after = layers(rest)
-    added = split(settings.additional_arguments, "VLLM_ADDITIONAL_ARGS")
-    words = [*map(unquoted, before), *added, *map(unquoted, after)]
+    added = added_words(settings)
+    words = [*map(unquoted, before), *without_dry_run(added), *map(unquoted, after)]
     if command == RENDER:
         words = model_words(words, settings)
         check_model(words)
@@ -72,11 +76,34 @@ def serving(command: Sequence[str], words: list[str], settings: Settings) -> Pla
 
 
 def command_of(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The command of vLLM that is asked for, `serve` unless it is named, and the words after it."""
+    """The command of vLLM that is asked for, `serve` unless it is named, and the words after it.
+
+    Raises:
+        Refusal: another command is asked for.
+    """
     for command in (RENDER, SERVE):
         if tuple(argv[: len(command)]) == command:
             return command, argv[len(command) :]
+    if argv and argv[0] in OTHERS:
+        message = f"{argv[0]!r} is no command of this program, which runs vllm serve and vllm launch render"
+        remedy = f"start vllm instead for its other commands; a model of this name is served by `serve {argv[0]}`"
+        raise Refusal(USAGE, message, remedy)
     return SERVE, argv
+
+
+def is_dry_run(argv: Sequence[str], settings: Settings) -> bool:
+    """Whether nothing is to be run, wherever that is said."""
+    return len(without_dry_run(words := [*argv, *added_words(settings)])) < len(words)
+
+
+def without_dry_run(words: Sequence[str]) -> list[str]:
+    """All words but that nothing is to be run, which is for this program alone."""
+    return [word for word in words if flag_of(word) != DRY_RUN]
+
+
+def added_words(settings: Settings) -> list[str]:
+    """The words of the variable for more of them."""
+    return split(settings.additional_arguments, "VLLM_ADDITIONAL_ARGS")
 
 
 def layers(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -13,6 +13,8 @@ NO_INPUT: Final = 66
 """A file of the model, an adapter or a certificate is not there or cannot be read."""
 UNAVAILABLE: Final = 69
 """The leader, or a node, did not come in time."""
+SOFTWARE: Final = 70
+"""The program itself is wrong."""
 CONFIG: Final = 78
 """What it was told contradicts itself, or the hardware."""
 NOT_RUNNABLE: Final = 126

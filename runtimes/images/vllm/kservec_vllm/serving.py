@@ -8,13 +8,12 @@ from typing import Final
 
 from .refusals import CONFIG, NO_INPUT, Refusal
 from .settings import Settings
-from .words import has, number, split, value, values, without
+from .words import has, port_of, split, value, values, without
 
 NAME: Final = "--served-model-name"
 KSERVE_NAME: Final = "--model-name"
 PORT: Final = "--port"
 CERTIFICATE, KEY, AUTHORITIES = "--ssl-certfile", "--ssl-keyfile", "--ssl-ca-certs"
-LOWEST, HIGHEST = 1, 65535
 
 
 def serving_words(words: Sequence[str], settings: Settings) -> list[str]:
@@ -34,9 +33,7 @@ def serving_words(words: Sequence[str], settings: Settings) -> list[str]:
         raise Refusal(CONFIG, "the model is to be served under an empty name", f"give {NAME} a name, or leave it out")
     if settings.port and not has(found, PORT) and not has(found, "--headless", "--uds", "--config"):
         found = [*found, f"{PORT}={settings.port}"]
-    port = number(found, PORT)
-    if port is not None and not LOWEST <= port <= HIGHEST:
-        raise Refusal(CONFIG, f"{PORT} is {port}", f"a port lies between {LOWEST} and {HIGHEST}")
+    port_of(found, PORT)
     return found
 
 
@@ -53,7 +50,7 @@ def check_tls(words: Sequence[str]) -> None:
     if has(words, "--enable-ssl-refresh") and certificate is None:
         raise Refusal(CONFIG, "--enable-ssl-refresh is given without a certificate", f"add {CERTIFICATE} and {KEY}")
     for flag, name in ((CERTIFICATE, certificate), (KEY, key), (AUTHORITIES, value(words, AUTHORITIES))):
-        if name is not None and not os.access(name, os.R_OK):
-            what = "cannot be read" if os.path.exists(name) else "is not there"
+        if name is not None and not (os.path.isfile(name) and os.access(name, os.R_OK)):
+            what = "cannot be read as a file" if os.path.exists(name) else "is not there"
             remedy = "mount the Secret of the certificate; its name is in the volume tls-certs"
             raise Refusal(NO_INPUT, f"{name} of {flag} {what}", remedy)

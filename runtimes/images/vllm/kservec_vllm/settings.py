@@ -1,4 +1,4 @@
-"""What the program is told by variables, in one value. Nothing else reads the environment."""
+"""What the program is told by variables, in one value. Only places to write are told by others (`home`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .words import whole
+from .refusals import CONFIG, Refusal
+from .words import port, whole
 
 CPU: Final = "cpu"
 DEADLINE_SECONDS: Final = 600
+RAY_PORT: Final = 6379
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,7 @@ class Settings:
     head_service: str = ""
     namespace: str = ""
     node_count: int = 1
-    ray_port: int = 6379
+    ray_port: int = RAY_PORT
     executor: str = ""
     deadline_seconds: int = DEADLINE_SECONDS
     pod_ip: str = ""
@@ -47,7 +49,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings that an environment holds.
 
     Raises:
-        Refusal: a number is none.
+        Refusal: a number is none, or lies outside of what it counts in.
     """
 
     def text(*names: str) -> str:
@@ -56,6 +58,11 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     def count(name: str, default: int) -> int:
         return whole(found, name) if (found := text(name)) else default
 
+    index, size = count("LWS_WORKER_INDEX", 0), count("LWS_GROUP_SIZE", 1)
+    if text("LWS_GROUP_SIZE") and index >= size:
+        message = f"LWS_WORKER_INDEX is {index}, and LWS_GROUP_SIZE is {size}"
+        raise Refusal(CONFIG, message, "indices count from 0; leave both variables to LeaderWorkerSet")
+    ray_port = text("RAY_PORT")
     return Settings(
         variant=text("KSERVEC_VLLM_VARIANT") or "cuda",
         additional_arguments=text("VLLM_ADDITIONAL_ARGS"),
@@ -65,12 +72,12 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         tensor=count("TENSOR_PARALLEL_SIZE", 0) or None,
         pipeline=count("PIPELINE_PARALLEL_SIZE", 0) or None,
         lws_leader=text("LWS_LEADER_ADDRESS"),
-        lws_size=count("LWS_GROUP_SIZE", 1),
-        lws_index=count("LWS_WORKER_INDEX", 0),
+        lws_size=size,
+        lws_index=index,
         head_service=text("HEAD_SVC"),
         namespace=text("POD_NAMESPACE"),
         node_count=count("RAY_NODE_COUNT", 1),
-        ray_port=count("RAY_PORT", 6379),
+        ray_port=port(ray_port, "RAY_PORT") if ray_port else RAY_PORT,
         executor=text("DISTRIBUTED_EXECUTOR_BACKEND"),
         deadline_seconds=count("LEADER_TIMEOUT_SECONDS", 0)
         or count("DP_ADDRESS_RESOLVE_ATTEMPTS", 0)

@@ -67,6 +67,9 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
     except PermissionError:
         message = f"user {os.getuid()} may not run {words[0]}"
         raise Refusal(NOT_RUNNABLE, message, "start the image as it was built") from None
+    except OSError as error:
+        message = f"{words[0]} cannot be run: {error.strerror}"
+        raise Refusal(NOT_RUNNABLE, message, "start the image as it was built, with fewer arguments") from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -21,7 +21,8 @@ def connectors(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     if config.get("kv_connector") != MULTI:
         yield config
         return
-    inner = (config.get("kv_connector_extra_config") or {}).get("connectors")
+    extra = config.get("kv_connector_extra_config")
+    inner = extra.get("connectors") if isinstance(extra, dict) else None
     if not isinstance(inner, list) or not inner or not all(isinstance(entry, dict) for entry in inner):
         raise Refusal(
             CONFIG, f"{MULTI} of {FLAG} bundles no connectors", "list them in kv_connector_extra_config.connectors"

@@ -11,8 +11,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .refusals import USAGE, Refusal
+from .refusals import CONFIG, USAGE, Refusal
 
+LOWEST_PORT, HIGHEST_PORT = 1, 65535
 _is_flag = re.compile(r"--[a-zA-Z]|-[a-zA-Z]").match
 
 
@@ -82,6 +83,28 @@ def whole(text: str, name: str) -> int:
     return int(text)
 
 
+def port(text: str, name: str) -> int:
+    """The number of a port.
+
+    Raises:
+        Refusal: it is none.
+    """
+    found = whole(text, name)
+    if not LOWEST_PORT <= found <= HIGHEST_PORT:
+        raise Refusal(CONFIG, f"{name} is {found}", f"a port lies between {LOWEST_PORT} and {HIGHEST_PORT}")
+    return found
+
+
+def port_of(words: Sequence[str], *names: str) -> int | None:
+    """The port that counts in the end; None where the flag is not given.
+
+    Raises:
+        Refusal: it is none.
+    """
+    text = value(words, *names)
+    return None if text is None else port(text, names[0])
+
+
 def without(words: Sequence[str], *names: str) -> list[str]:
     """All words but a flag and the one value that it has."""
     gone: set[int] = set()
@@ -118,7 +141,7 @@ def json_object(text: str, name: str) -> dict[str, Any]:
     """
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise Refusal(USAGE, f"the value of {name} is no JSON object", 'check quotes and braces: \'{"key": "value"}\'')
