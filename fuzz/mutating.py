@@ -14,6 +14,8 @@ Place: TypeAlias = tuple[Any, Any, str]
 """A map or list, a key or index in it, and the name of the nearest field."""
 Mutation: TypeAlias = Callable[[Place, Random, Stock], None]
 
+LARGEST = 2**53
+"""Whole numbers beyond it have no half, and may be no float at all."""
 TIMES = (1, 1, 1, 1, 2, 2, 3, 5)
 """How many places are changed, by chance."""
 
@@ -148,8 +150,9 @@ def bend(place: Place, chance: Random, stock: Stock) -> None:
         )
         holder[key] = chance.choice(ways)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        half = 0.5 if abs(value) < LARGEST else 1
         holder[key] = chance.choice(
-            (value + 1, value - 1, -value, value * 1000, value + 0.5, value * 2**40, str(value), 0)
+            (value + 1, value - 1, -value, value * 1000, value + half, value * 2**40, str(value), 0)
         )
     else:
         set_other(place, chance, stock)

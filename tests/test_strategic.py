@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ import pytest
 
 from kservec.core.pods.strategic import concat_args, merge, merge_container, merge_pod_spec, omit_empty, patch_container
 
+TYPES = json.loads((Path(__file__).parents[1] / "schemas/output/types.json").read_text(encoding="utf-8"))["$defs"]
+ZEROS = {"string": "", "integer": 0}
+OMITTED = {("restartPolicyRules", "action", "")}
+"""What Kubernetes demands, and Go leaves out all the same."""
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "strategic.json").read_text(encoding="utf-8"))
 
 
@@ -136,6 +141,33 @@ def test_only_some_fields_of_a_runtime_pod_count() -> None:
 def test_what_go_leaves_out(value: Any, expected: Any) -> None:
     """Zero values go unless the Go field is a pointer, a struct or always written."""
     assert omit_empty(value) == expected
+
+
+def resolved(schema: Any) -> Any:
+    """A schema, or the type that it refers to."""
+    return resolved(TYPES[schema["$ref"].rpartition("/")[2]]) if "$ref" in schema else schema
+
+
+def demanded(schema: Any, holder: str, seen: list[Any]) -> Iterator[tuple[str, str, Any]]:
+    """The scalars and lists that a schema demands: what field holds their struct, their own, the zero of their type."""
+    schema = resolved(schema)
+    if schema in seen:
+        return
+    seen.append(schema)
+    fields = {name: resolved(field) for name, field in schema.get("properties", {}).items()}
+    for name in schema.get("required", ()):
+        yield from ((holder, name, zero) for kind, zero in ZEROS.items() if kind in fields[name]["type"])
+    for name, field in fields.items():
+        yield from demanded(field, name, seen)
+    yield from demanded(schema.get("items", {}), holder, seen)
+
+
+def test_what_a_pod_must_have_stays() -> None:
+    """A field that Kubernetes demands is always written by Go, so that an empty one is there for others to judge."""
+    found = set(demanded(resolved(TYPES["template"])["properties"]["spec"], "", []))
+    assert {("volumes", "name", ""), ("volumeMounts", "name", ""), ("matchExpressions", "key", "")} < found
+    for holder, name, zero in found - OMITTED:
+        assert omit_empty({holder: [{name: zero}]}) == {holder: [{name: zero}]}
 
 
 def test_a_null_removes() -> None:

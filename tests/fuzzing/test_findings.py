@@ -191,3 +191,37 @@ def test_an_old_tree_that_was_spoilt(spec: Any, stable: str) -> None:
     compiled = compile_text(service, target=target)
     assert compiled.ok is bool(stable)
     assert compiled.ok or "knative/numbered-revision" in {d.code.slug for d in compiled.diagnostics}
+
+
+NAMELESS = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: iris, namespace: ml, annotations: {serving.kserve.io/deploymentMode: Standard}}
+spec:
+  predictor:
+    model:
+      modelFormat: {name: sklearn}
+      storageUri: s3://models/iris
+      volumeMounts: [{name: cache, mountPath: /cache}]
+    containers: [{name: side, image: "side:1", volumeMounts: [{name: spool, mountPath: /spool}]}]
+    initContainers: [{name: first, image: "first:1"}]
+    volumes: [{name: cache, emptyDir: {}}, {name: spool, emptyDir: {}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "slug", "line"),
+    [
+        ("cache, mountPath", "pod/no-volume", 9),
+        ("spool, mountPath", "pod/no-volume", 10),
+        ("side, image", "pod/invalid-name", 10),
+        ("first, image", "pod/invalid-name", 11),
+        ("spool, emptyDir", "pod/invalid-name", 12),
+    ],
+)
+def test_an_empty_name_in_a_pod(written: str, slug: str, line: int) -> None:
+    """It is no name that is missing: an API server's refusal is told where the empty one stands."""
+    assert compile_text(NAMELESS).ok
+    name, _, beside = written.partition(",")
+    found = compile_text(NAMELESS.replace(f"{name},{beside}", f'"",{beside}')).diagnostics
+    assert (slug, line) in {(d.code.slug, d.span.line) for d in found if d.span}

@@ -11,26 +11,25 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import pytest
 from fuzz import trying
-from fuzz.building import Built, Made, built
+from fuzz.building import WHOLE_CATALOG, Built, Made, built, suited
 from fuzz.families import FAMILIES, made_by, make
 from fuzz.inputs import Input
 from fuzz.judging import faults
 from fuzz.ledger import keep, rows_of, summary, tasks_of
+from fuzz.mutating import bend
 from fuzz.running import CHUNK, Tally, Task, run, tally_of
 from fuzz.shrinking import shrunk
 from fuzz.stock import Stock, read_stock
-from fuzz.trying import TooSlowError, no_longer_than, tried
+from fuzz.trying import TooSlowError, no_longer_than, reversed_documents, tried
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
-
-if TYPE_CHECKING:
-    from random import Random
 
 ROOT = Path(__file__).parents[2]
 SERVICE = b"""\
@@ -98,6 +97,27 @@ def test_an_input_follows_from_its_seed_and_number() -> None:
     again = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our own
     assert again.stdout.strip() == own
     assert str(make(7, 1, stock())) != str(make(8, 1, stock()))
+
+
+def test_documents_in_another_order_are_built_with_the_same_catalog() -> None:
+    """Of inputs of all sizes one in eight gets the whole catalog, whatever order its documents have."""
+    sizes = []
+    for more in range(WHOLE_CATALOG):
+        text = SERVICE + b"---\n" + SERVICE.replace(b"name: iris", b"name: rose" + b"s" * more)
+        turned = reversed_documents(text)
+        assert turned != text
+        sizes.append(len(suited(service(text), presets=False)))
+        assert len(suited(service(turned), presets=False)) == sizes[-1]
+    assert sizes.count(max(sizes)) == 1
+
+
+@pytest.mark.parametrize("number", [0, -5, 2.5, 10**400, -(10**400), float("inf")])
+def test_any_number_can_be_bent(number: float) -> None:
+    """There is another one in its place, however large it is."""
+    for seed in range(40):
+        values = {"replicas": number}
+        bend((values, "replicas", "replicas"), Random(seed), stock())  # noqa: S311 - a test
+        assert isinstance(values["replicas"], (int, float, str))
 
 
 def test_every_family_has_its_share() -> None:

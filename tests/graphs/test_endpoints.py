@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .writing import GROUP, built, container, graph, node, service, slugs
+from .writing import GROUP, built, container, graph, made, node, service, slugs
 
 ROOT = {"root": node({"serviceName": "scorer"})}
 HEADLESS = {"inferenceServiceConfig": {"service": {"serviceClusterIPNone": True}}}
@@ -47,6 +47,22 @@ SERVICES: dict[str, tuple[dict[str, Any], str]] = {
     "an option after the name": (
         service("scorer", model={"args": ["--model_name", "--other"]}),
         INSIDE.format(PREDICTOR, V1),
+    ),
+    "a name that no URL holds": (
+        service("scorer", model={"args": ["--model_name=my model/50%?"]}),
+        INSIDE.format(PREDICTOR, "/v1/models/my%20model/50%25%3F:predict"),
+    ),
+    "a name with a placeholder": (
+        service("scorer", model={"args": ["--model_name={{ .Name }}-{{ .Namespace }}"]}),
+        INSIDE.format(PREDICTOR, "/v1/models/scorer-ml:predict"),
+    ),
+    "a variable with a placeholder": (
+        service("scorer", model={"env": [{"name": "MLSERVER_MODEL_NAME", "value": "{{.Name}}-2"}]}),
+        INSIDE.format(PREDICTOR, "/v1/models/scorer-2:predict"),
+    ),
+    "a name in a block that ends elsewhere": (
+        service("scorer", model={"args": ["--model_name=m{{if .Name}}"], "workingDir": "/a{{end}}"}),
+        INSIDE.format(PREDICTOR, "/v1/models/m:predict"),
     ),
     "name in a variable": (
         service("scorer", model={"env": [{"name": "MLSERVER_MODEL_NAME", "value": "ml"}], "args": ["--model_name=a"]}),
@@ -90,6 +106,21 @@ SERVICES: dict[str, tuple[dict[str, Any], str]] = {
 def test_urls_follow_the_service(scorer: dict[str, Any], expected: str) -> None:
     """Address by mode, path by protocol, and the model's name as the server is told it."""
     assert url_of(scorer) == expected
+
+
+def test_a_block_that_ends_in_the_runtime() -> None:
+    """Where nobody can tell what becomes of a name alone, its URL still is one."""
+    metadata = {"name": "own", "namespace": "ml"}
+    server = {"name": "kserve-container", "image": "s:1", "args": [], "workingDir": "/a{{end}}"}
+    spec = {"supportedModelFormats": [{"name": "sklearn", "autoSelect": True}], "containers": [server]}
+    runtime = {"apiVersion": f"{GROUP}/v1alpha1", "kind": "ServingRuntime", "metadata": metadata, "spec": spec}
+    scorer = service("scorer", model={"runtime": "own", "args": ["--model_name=m{{if .Name}}"]})
+    objects = made(built(graph(ROOT), scorer, runtime))
+    (server,) = objects["Deployment/scorer-predictor"]["spec"]["template"]["spec"]["containers"]
+    assert server["args"] == ["--model_name=m"]
+    argument = objects["Deployment/claims"]["spec"]["template"]["spec"]["containers"][0]["args"][1]
+    url = json.loads(argument)["nodes"]["root"]["steps"][0]["serviceUrl"]
+    assert url == INSIDE.format(PREDICTOR, "/v1/models/m%7B%7Bif%20.Name%7D%7D:predict")
 
 
 def test_urls_follow_the_platform() -> None:

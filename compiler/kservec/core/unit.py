@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kservec.core.intents import Intent
     from kservec.core.llm.part import Part
     from kservec.core.text.source import Document
-    from kservec.core.tree import Path, Tree
+    from kservec.core.tree import Json, Path, Tree
     from kservec.spec.base import Resource
     from kservec.spec.inferenceservice import ComponentExtension
 
@@ -189,6 +189,11 @@ class Unit:
     def namespace(self) -> str:
         """The object's namespace."""
         return self.ref.namespace
+
+    @property
+    def metadata(self) -> Json:
+        """The object's metadata, as the placeholders of its containers see it."""
+        return {"name": self.name, "namespace": self.namespace, "labels": self.labels, "annotations": self.annotations}
 
     @property
     def generation(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.graphs.endpoints import GRAPH, model_name, spoken_protocol
+from kservec.core.graphs.endpoints import GRAPH, in_path, model_name, spoken_protocol
 from kservec.core.llm.names import MODEL_PORT, WORKLOAD_SERVICE, child_name
 from kservec.core.llm.settings import scheme
 from kservec.core.paths import lookup
@@ -81,13 +81,13 @@ def questions(unit: Unit, env: Env) -> list[Question]:
 
 def v1(name: str) -> Question:
     """How a model is asked in KServe's first protocol."""
-    path = f"/v1/models/{name}"
+    path = f"/v1/models/{in_path(name)}"
     return Question(V1, path, f"{path}:predict", json.dumps({"instances": []}))
 
 
 def v2(name: str) -> Question:
     """How a model is asked in the Open Inference Protocol."""
-    path = f"/v2/models/{name}"
+    path = f"/v2/models/{in_path(name)}"
     return Question(V2, f"{path}/ready", f"{path}/infer", json.dumps({"inputs": []}))
 
 

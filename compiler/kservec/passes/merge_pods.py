@@ -181,10 +181,10 @@ def rendered(unit: Unit, pod: Tree, name: str) -> tuple[Tree, tuple[Diagnostic, 
     """
     at = ("containers", name)
     container = pod.get(*at)
-    filled, has_others = with_names(container, metadata_of(unit))
+    filled, has_others = with_names(container, unit.metadata)
     found = tuple(missing_metadata(unit, pod, name)) if has_others else ()
     try:
-        filled = fill_container(container, metadata_of(unit)) if has_others else filled
+        filled = fill_container(container, unit.metadata) if has_others else filled
     except TemplateError as error:
         message = f"a placeholder in container {name} of {unit.ref} cannot be filled in: {error}"
         place = pod.span((*at, *error.where))
@@ -197,16 +197,11 @@ def beside_filled(unit: Unit, pod: Tree, names: Sequence[str]) -> Tree:
     for container in pod.value["containers"]:
         if container["name"] not in names:
             continue
-        filled = fill_metadata(container, metadata_of(unit))
+        filled = fill_metadata(container, unit.metadata)
         if filled is not container:
             at = ("containers", container["name"])
             pod = pod.put(at, filled, pod.sub(*at))
     return pod
-
-
-def metadata_of(unit: Unit) -> Json:
-    """The service's metadata, as placeholders see it."""
-    return {"name": unit.name, "namespace": unit.namespace, "labels": unit.labels, "annotations": unit.annotations}
 
 
 def with_image(pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Tree:

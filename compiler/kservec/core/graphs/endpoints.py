@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.endpoint import Endpoint
+from kservec.core.golang.placeholders import TemplateError, fill_container
 from kservec.core.graphs.nodes import walk
 from kservec.core.names import TRANSFORMER_CONTAINER
 from kservec.core.pods.containers import find, variable
@@ -35,6 +36,8 @@ GRAPH_VERSION, GRAPH = "serving.kserve.io/v1alpha1", "InferenceGraph"
 V1, V2 = "v1", "v2"
 PATHS = {V1: "/v1/models/{}:predict", V2: "/v2/models/{}/infer"}
 """Protocols that a graph can speak, and the path that a model is asked at."""
+FINE_IN_PATHS = "/!$&'()*+,;=:@"
+"""What may stand in the path of a URL as it is, beside letters, digits and `-._~`."""
 
 PULLS = "none"
 """In the place of a protocol: the service pulls its models while it runs."""
@@ -62,7 +65,7 @@ def service_endpoint(unit: Unit, env: Env) -> Endpoint:
         return Endpoint(unit.ref, place, fault="it is stopped (serving.kserve.io/stop)")
     style = next(style for style in env.plugs.styles if style.selects(unit, env))
     address, spoken = style.address(unit, env), spoken_protocol(unit, env)
-    path = PATHS[spoken].format(model_name(unit)) if spoken in PATHS else ""
+    path = PATHS[spoken].format(in_path(model_name(unit))) if spoken in PATHS else ""
     return Endpoint(
         ref=unit.ref,
         place=place,
@@ -159,7 +162,10 @@ def told_protocol(container: Json) -> str:
 
 
 def model_name(unit: Unit) -> str:
-    """What a service's model is called: as the transformer, the model or the custom predictor is told, else as it."""
+    """What a service's model is called: as the transformer, the model or the custom predictor is told, else as it.
+
+    A placeholder in the name is filled in, as it is for the server. KServe takes the name as it is written.
+    """
     spec = unit.spec_as(InferenceService).spec
     told = name_in_arguments(spec.transformer.containers[0]) if spec.transformer is not None else ""
     if told:
@@ -167,8 +173,22 @@ def model_name(unit: Unit) -> str:
     model = spec.predictor.model
     if model is None:
         return (name_in_arguments(spec.predictor.containers[0]) if spec.predictor.containers else "") or unit.name
-    named = variable(model.rest, MLSERVER_NAME)
-    return named if named is not None else name_in_arguments(model.rest) or unit.name
+    container = filled(model.rest, unit)
+    named = variable(container, MLSERVER_NAME)
+    return named if named is not None else name_in_arguments(container) or unit.name
+
+
+def filled(container: Json, unit: Unit) -> Json:
+    """A model's container with its placeholders filled in; as it is if a block of one ends in the runtime's."""
+    try:
+        return fill_container(container, unit.metadata)
+    except TemplateError:
+        return container
+
+
+def in_path(name: str) -> str:
+    """A model's name as a part of a URL's path, where KServe leaves it to Go to encode what no path can hold."""
+    return quote(name, safe=FINE_IN_PATHS, errors="surrogatepass")
 
 
 def name_in_arguments(container: Json) -> str:

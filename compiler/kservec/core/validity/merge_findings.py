@@ -90,8 +90,7 @@ def merge_findings(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeInten
 def missing_metadata(unit: Unit, pod: Tree, name: str) -> Iterator[Diagnostic]:
     """Warnings about the placeholders of a container that will be filled with nothing."""
     at = ("containers", name)
-    metadata = {"labels": unit.labels, "annotations": unit.annotations}
-    for path, wanted in missing_values(pod.get(*at), metadata):
+    for path, wanted in missing_values(pod.get(*at), unit.metadata):
         message = f"container {name} of {unit.ref} asks for the {wanted}, which is not set: nothing is filled in"
         yield finding(unit, PLACEHOLDER_EMPTY, message, pod.span((*at, *path)), f"set the {wanted} on the service")
 

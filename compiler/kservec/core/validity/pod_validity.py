@@ -141,7 +141,8 @@ def mount_faults(container: Json, volumes: set[str]) -> Iterator[Fault]:
     mounts = container.get("volumeMounts") or ()
     for mount in mounts:
         if mount["name"] not in volumes:
-            message = f"container {container['name']} mounts volume {mount['name']}, which the pod does not have"
+            volume = f"volume {mount['name']}" if mount["name"] else "a volume without a name"
+            message = f"container {container['name']} mounts {volume}, which the pod does not have"
             yield Fault(
                 NO_VOLUME, ("volumeMounts", mount["mountPath"], "name"), message, help="add the volume to the pod"
             )
