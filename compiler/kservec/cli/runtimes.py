@@ -119,20 +119,20 @@ def sorted_rows(catalog: Catalog, wanted: str | None) -> Iterator[tuple[str, ...
     names = format_names(catalog)
     for name in sorted(names if wanted is None else names & {wanted}):
         for scope in sorted(catalog.by_namespace, reverse=True):
-            serving = [r for r in catalog.by_namespace[scope] if name in r.labels(auto_only=False)]
+            serving = [r for r in catalog.by_namespace[scope] if name in r.labels]
             ranked = sorted(by_priority(serving, name), key=partial(last_choices, name))
             yield from (row(name, runtime) for runtime in ranked)
 
 
 def last_choices(name: str, runtime: Runtime) -> tuple[bool, bool]:
     """A key that puts what selects itself first, and of that what a model without a protocol gets."""
-    return name not in runtime.labels(auto_only=True), not supports_protocol(runtime, DEFAULT_PROTOCOL)
+    return not runtime.labels.get(name), not supports_protocol(runtime, DEFAULT_PROTOCOL)
 
 
 def row(name: str, runtime: Runtime) -> tuple[str, ...]:
     """One line of the table."""
     rank = runtime.priority(name)
-    selects = name in runtime.labels(auto_only=True) and not runtime.spec.disabled
+    selects = bool(runtime.labels.get(name)) and not runtime.spec.disabled
     versions = [f.version for f in runtime.spec.supported_model_formats if f.name == name and f.version]
     container = runtime.spec.containers[0] if runtime.spec.containers else {}
     return (

@@ -15,7 +15,7 @@ from kservec.core.tree import Layer, Origin
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from kservec.core.diagnostics import Diagnostic, Span
     from kservec.core.text.source import Document
@@ -43,21 +43,23 @@ class Runtime:
         """The Kubernetes kind."""
         return "ServingRuntime" if self.namespace else "ClusterServingRuntime"
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """The rank of the best protocol that the runtime lists. KServe: constants.go, GetProtocolVersionPriority."""
         return min((PROTOCOL_RANK.get(p, UNRANKED) for p in self.spec.protocol_versions), default=UNRANKED)
 
-    def labels(self, *, auto_only: bool) -> Iterator[str]:
-        """The formats that the runtime answers to, as `name` and `name:version`.
+    @cached_property
+    def labels(self) -> Mapping[str, bool]:
+        """The formats that the runtime serves, as `name` and `name:version`, and whether it selects itself for each.
 
         KServe: predictor_model.go, getServingRuntimeSupportedModelFormatLabelSet
         """
+        labels: dict[str, bool] = {}
         for entry in self.spec.supported_model_formats:
-            if entry.auto_select or not auto_only:
-                yield entry.name
-                if entry.version is not None:
-                    yield f"{entry.name}:{entry.version}"
+            named = (entry.name, f"{entry.name}:{entry.version}") if entry.version is not None else (entry.name,)
+            for label in named:
+                labels[label] = labels.get(label, False) or bool(entry.auto_select)
+        return labels
 
     @cached_property
     def pod(self) -> Json:
@@ -66,7 +68,12 @@ class Runtime:
 
     def priority(self, name: str) -> int | None:
         """The priority of the first entry of a format's name. KServe: servingruntime_types.go, GetPriority."""
-        return next((f.priority for f in self.spec.supported_model_formats if f.name == name), None)
+        return self.priorities.get(name)
+
+    @cached_property
+    def priorities(self) -> Mapping[str, int | None]:
+        """The priority of each format's name."""
+        return {f.name: f.priority for f in reversed(self.spec.supported_model_formats)}
 
     def span(self, *path: str | int) -> Span:
         """Where a value of the runtime is written."""
@@ -181,8 +188,9 @@ class Catalog:
         offers: dict[tuple[str, str], list[Runtime]] = {}
         for namespace, runtimes in self.by_namespace.items():
             for runtime in runtimes:
-                for label in dict.fromkeys(runtime.labels(auto_only=True)):
-                    offers.setdefault((namespace, label), []).append(runtime)
+                for label, is_auto in runtime.labels.items():
+                    if is_auto:
+                        offers.setdefault((namespace, label), []).append(runtime)
         return {key: by_priority(found, key[1].partition(":")[0]) for key, found in offers.items()}
 
     def find(self, namespace: str, name: str) -> Runtime | None:

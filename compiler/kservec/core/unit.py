@@ -72,7 +72,7 @@ class Source:
 
     def origin(self, *path: str | int) -> Origin:
         """The origin of the value at a path of the defaulted spec."""
-        return Origin(Layer.SPEC, "user", self.document, self.written(path))
+        return Origin(Layer.SPEC, "user", self.document, self.written(path) if self.moved else path)
 
 
 @record

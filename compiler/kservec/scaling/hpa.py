@@ -18,7 +18,7 @@ from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.intents import ScaleIntent
@@ -33,6 +33,10 @@ API_VERSION, KIND = "autoscaling/v2", "HorizontalPodAutoscaler"
 CPU, MEMORY = "cpu", "memory"
 UTILIZATION, AVERAGE_VALUE = "Utilization", "AverageValue"
 DEFAULT_PERCENT = 80
+MADE_OF = {
+    "minReplicas": "minReplicas", "maxReplicas": "maxReplicas", "scaleTarget": "metrics", "autoScaling": "metrics",
+}  # fmt: skip
+"""The user's fields, and what is made of each."""
 LEAST = 1
 
 INVALID_METRIC = Code(
@@ -60,9 +64,9 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
     fields = {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most, "metrics": metrics}
     if intent.auto_scaling is not None and intent.auto_scaling.behavior:
         fields["behavior"] = intent.auto_scaling.behavior
-    spec = Tree.of(fields, MADE)
+    spec = Tree.built(fields, ((), MADE), *origins(unit, component, intent, fields))
     ref = ObjectRef(API_VERSION, KIND, unit.namespace, component.name)
-    scaler = component_object(ref, component, with_origins(unit, component, intent, spec))
+    scaler = component_object(ref, component, spec)
     found = (*unused(unit, component, intent), *unmeasured(unit, component, shares(metrics), counts))
     return Scaled((scaler,), diagnostics=found)
 
@@ -73,16 +77,15 @@ def shares(metrics: list[Json]) -> tuple[str, ...]:
     return tuple(r["name"] for r in resources if r["target"]["type"] == UTILIZATION)
 
 
-def with_origins(unit: Unit, component: Component, intent: ScaleIntent, spec: Tree) -> Tree:
-    """The spec with the user's fields as origin of what was made of them."""
-    same = {name: name for name in ("minReplicas", "maxReplicas")}
-    places = {**same, "scaleTarget": "metrics", "autoScaling": "metrics"}
+def origins(
+    unit: Unit, component: Component, intent: ScaleIntent, fields: Mapping[str, Json]
+) -> Iterator[tuple[Path, Origin]]:
+    """The fields of the spec that were made of the user's, each with where that is written."""
     for name, path in scale_settings(component, intent):
-        if name in places:
-            spec = spec.note((places[name],), unit.source.origin(*path))
-    if "behavior" in spec.value:
-        spec = spec.note(("behavior",), unit.source.origin(*component.path, "autoScaling", "behavior"))
-    return spec
+        if name in MADE_OF:
+            yield (MADE_OF[name],), unit.source.origin(*path)
+    if "behavior" in fields:
+        yield ("behavior",), unit.source.origin(*component.path, "autoScaling", "behavior")
 
 
 def metrics_of(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Json]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.names import DEFAULT_PORT, TRANSFORMER_CONTAINER
-from kservec.core.tree import Graft
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,9 +48,7 @@ def with_variable(container: Json, name: str, value: str) -> Json:
 
 def set_variable(pod: Tree, container: str, name: str, value: str, origin: Origin) -> Tree:
     """A pod in whose container of a name a variable has a value."""
-    at = ("containers", container)
-    changed = pod.put(at, with_variable(pod.get(*at), name, value), Graft(pod, at))
-    return changed.note((*at, "env", name, "value"), origin)
+    return pod.put(("containers", container, "env", name, "value"), value, origin)
 
 
 def first_port(container: Json) -> int:

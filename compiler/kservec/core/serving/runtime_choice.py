@@ -132,8 +132,8 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
         message = f"runtime {name} does not support protocol version {model.protocol_version}"
         remedy = f"it supports {spoken}{canary_hint(component)}"
         raise Reject(finding(unit, PROTOCOL, message, (*at, "protocolVersion"), remedy))
-    if format_label(model) not in runtime.labels(auto_only=False):
-        served = ", ".join(dict.fromkeys(runtime.labels(auto_only=False)))
+    if format_label(model) not in runtime.labels:
+        served = ", ".join(runtime.labels)
         message = f"runtime {name} does not support model format {described(model)}"
         remedy = f"it supports {served or 'no format'}{canary_hint(component)}"
         raise Reject(finding(unit, FORMAT, message, (*at, "modelFormat"), remedy))

@@ -39,10 +39,8 @@ def supports_protocol(runtime: Runtime, protocol: str) -> bool:
 def refusal(runtime: Runtime, model: ModelSpec, *, multi_node: bool) -> str:
     """Why a runtime is no candidate for automatic selection; empty if it is one."""
     label, protocol = format_label(model), model.protocol_version or DEFAULT_PROTOCOL
-    if label not in runtime.labels(auto_only=True):
-        if label in runtime.labels(auto_only=False):
-            return f"lists {label} without autoSelect"
-        return f"does not list {label}"
+    if not runtime.labels.get(label):
+        return f"lists {label} without autoSelect" if label in runtime.labels else f"does not list {label}"
     if runtime.spec.disabled:
         return "is disabled"
     if runtime.spec.multi_model:
