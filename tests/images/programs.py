@@ -54,14 +54,20 @@ def model(folder: Path) -> Path:
     """A folder that looks like a model."""
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
-    (folder / "model.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
+    (folder / "model.safetensors").write_bytes(safetensors())
     return folder
+
+
+def safetensors(header: str = "{}", tensors: bytes = b"") -> bytes:
+    """A file of weights: the length of its header, the header, the tensors."""
+    return len(header).to_bytes(8, "little") + header.encode() + tensors
 
 
 def adapter(folder: Path, rank: int) -> Path:
     """A folder that looks like an adapter of some rank."""
     folder.mkdir(parents=True)
     (folder / "adapter_config.json").write_text(json.dumps({"r": rank}))
+    (folder / "adapter_model.safetensors").write_bytes(safetensors())
     return folder
 
 

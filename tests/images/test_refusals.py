@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from .programs import TMP, Done, Place, adapter, is_root, model
+from .programs import TMP, Done, Place, adapter, is_root, model, safetensors
 
 USAGE, NO_INPUT, CONFIG = 64, 66, 78
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
 NO_ROLE = '{"kv_connector":"NixlConnector"}'
 
 
@@ -84,6 +85,8 @@ def refused(done: Done, status: int, message: str) -> None:
         (["acme/chat", "--enable-lora", "--lora-modules", '{"name": 5, "path": "/x"}'], {}, USAGE,
          "an adapter of --lora-modules has no name or no path"),
         (["acme/chat", "--enable-lora", "--lora-modules", '{"name": "a", "path": "/x\\u0000"}'], {}, USAGE,
+         "an adapter of --lora-modules has no name or no path"),
+        (["acme/chat", "--enable-lora", "--lora-modules", '{"name": "a", "path": "/\\ud800"}'], {}, USAGE,
          "an adapter of --lora-modules has no name or no path"),
         (["acme/chat", "--enable-lora", "--lora-modules", '{"name":' + "[" * 100_000], {}, USAGE,
          "the value of --lora-modules is no JSON object"),
@@ -199,13 +202,57 @@ def test_weights_without_content_are_refused(place: Place, tmp_path: Path) -> No
     file.write_bytes(b"")
     refused(place.run(str(weights)), NO_INPUT, f"{file} is empty")
     assert place.run(str(weights), "--load-format=dummy").status == 0
-    file.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n")
+    file.write_text(POINTER)
     refused(place.run(str(weights)), NO_INPUT, f"{file} is a pointer of git-lfs")
     refused(place.run(str(file)), NO_INPUT, f"{file} is a pointer of git-lfs")
 
 
+ONE = '{"__metadata__": {"format": "pt"}, "a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}'
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\3\4", "has no header of safetensors"),
+        (b"\xff" * 20, "has no header of safetensors"),
+        (safetensors(ONE)[:40], "has no header of safetensors"),
+        (safetensors("[]"), "has no header of safetensors"),
+        (safetensors('{"a": 5}'), "has no header of safetensors"),
+        (safetensors('{"a": {"data_offsets": [0]}}'), "has no header of safetensors"),
+        (safetensors('{"a": {"data_offsets": [0, "4"]}}'), "has no header of safetensors"),
+        (safetensors("[" * 100_000), "has no header of safetensors"),
+        (safetensors(ONE, b"123"), f"has {len(ONE) + 11} bytes, and by its header {len(ONE) + 12}"),
+        (safetensors(ONE, b"12345"), f"has {len(ONE) + 13} bytes, and by its header {len(ONE) + 12}"),
+    ],
+)
+def test_safetensors_that_are_cut_off_are_refused(place: Place, tmp_path: Path, content: bytes, message: str) -> None:
+    """By header and length, of a model and of an adapter, without the tensors being read."""
+    weights, lora = model(tmp_path / "m"), adapter(tmp_path / "a", 8)
+    file = weights / "model.safetensors"
+    file.write_bytes(safetensors(ONE, b"1234"))
+    assert place.run(str(weights)).status == 0
+    file.write_bytes(content)
+    refused(place.run(str(weights)), NO_INPUT, f"{file} {message}")
+    file = lora / "adapter_model.safetensors"
+    file.write_bytes(content)
+    refused(place.run("acme/chat", "--enable-lora", f"--lora-modules=a={lora}"), NO_INPUT, f"{file} {message}")
+    file.unlink()
+    refused(
+        place.run("acme/chat", "--enable-lora", f"--lora-modules=a={lora}"), NO_INPUT, f"adapter a: there is no {file}"
+    )
+
+
+def test_gguf_is_told_by_its_start(place: Place, tmp_path: Path) -> None:
+    """A page of a proxy that was saved in its place is none."""
+    file = tmp_path / "model.gguf"
+    file.write_text("<html>")
+    refused(place.run(str(file)), NO_INPUT, f"{file} is no file of GGUF")
+    file.write_bytes(b"GGUF\3\0\0\0")
+    assert place.run(str(file)).status == 0
+
+
 def test_an_index_must_be_whole(place: Place, tmp_path: Path) -> None:
-    """Each shard that it names is there; that of a kind that is not loaded does not count."""
+    """Each shard that it names is there and whole; no other file is looked at, nor an index that is left behind."""
     weights = model(tmp_path / "m")
     stale = weights / "pytorch_model.bin.index.json"
     stale.write_text('{"weight_map": {"a": "pytorch_model-00001-of-00001.bin"}}')
@@ -215,8 +262,43 @@ def test_an_index_must_be_whole(place: Place, tmp_path: Path) -> None:
         '{"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors", "c": "model-3.safetensors"}}'
     )
     refused(place.run(str(weights)), NO_INPUT, f"{index} names model-2.safetensors and 1 more, which is not there")
-    index.write_text('{"weight_map": {"a": 5}}')
-    refused(place.run(str(weights)), NO_INPUT, f"{index} has no weight_map of names of files")
+    for name in ("model-2.safetensors", "model-3.safetensors", "model-4.safetensors"):
+        (weights / name).write_text(POINTER)
+    refused(place.run(str(weights)), NO_INPUT, f"{weights}/model-2.safetensors is a pointer of git-lfs")
+    for name in ("model-2.safetensors", "model-3.safetensors"):
+        (weights / name).write_bytes(safetensors())
+    assert place.run(str(weights)).status == 0
+
+
+@pytest.mark.parametrize(
+    "text", ['{"weight_map": {"a": 5}}', '{"weight_map": []}', '{"weight_map": {}}', '{"a": "model.safetensors"}']
+)
+def test_an_index_that_names_no_files_is_refused(place: Place, tmp_path: Path, text: str) -> None:
+    """It says which files are loaded, so it has to."""
+    index = model(tmp_path / "m") / "model.safetensors.index.json"
+    index.write_text(text)
+    refused(place.run(str(index.parent)), NO_INPUT, f"{index} has no weight_map of names of files")
+
+
+def test_names_in_an_index_may_be_anything(place: Place, tmp_path: Path) -> None:
+    """Names that no file can have are not there."""
+    index = model(tmp_path / "m") / "model.safetensors.index.json"
+    for name in ("\\u0000", "\\ud800", "x" * 5000, ""):
+        index.write_text(f'{{"weight_map": {{"a": "{name}"}}}}')
+        refused(place.run(str(index.parent)), NO_INPUT, f"{index} names ")
+
+
+def test_weights_that_are_not_loaded_do_not_count(place: Place, tmp_path: Path) -> None:
+    """Of several formats vLLM loads one: Mistral's before safetensors, these before others, unless it is told which."""
+    weights = model(tmp_path / "m")
+    (weights / "pytorch_model.bin").write_text(POINTER)
+    (weights / "training_args.bin").write_bytes(b"")
+    assert place.run(str(weights)).status == 0
+    refused(place.run(str(weights), "--load-format=pt"), NO_INPUT, f"{weights}/pytorch_model.bin is a pointer of")
+    (weights / "model.safetensors").write_text(POINTER)
+    (weights / "consolidated.safetensors").write_bytes(safetensors())
+    assert place.run(str(weights)).status == 0
+    refused(place.run(str(weights), "--load-format=safetensors"), NO_INPUT, f"{weights}/model.safetensors is a pointer")
 
 
 @pytest.mark.parametrize(

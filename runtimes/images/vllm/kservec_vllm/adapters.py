@@ -6,10 +6,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
 
 from .files import AGAIN, json_file
 from .refusals import CONFIG, NO_INPUT, USAGE, Refusal
+from .weights import check_file
 from .words import has, json_object, number, occurrences
 
 MODULES: Final = "--lora-modules"
@@ -19,6 +20,9 @@ RANKS: Final = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """The ranks that vLLM may be told to allow."""
 DEFAULT_RANK: Final = 16
 FILE: Final = "adapter_config.json"
+WEIGHTS: Final = tuple(f"adapter_model.{suffix}" for suffix in ("safetensors", "bin", "pt", "tensors"))
+"""The first of them that is there is loaded."""
+LOG: Final = "look at the log of the container storage-initializer"
 _is_hub_name = re.compile(r"[\w][\w.-]*(?:/[\w][\w.-]*)?").fullmatch
 
 
@@ -46,9 +50,17 @@ def adapter_of(entry: str) -> Adapter:
         name, path = body.get("name"), body.get("path")
     else:
         name, _, path = entry.partition("=")
-    if not (isinstance(name, str) and isinstance(path, str) and name and path) or "\0" in path:
+    if not (is_text(name) and is_text(path)):
         raise Refusal(USAGE, f"an adapter of {MODULES} has no name or no path", 'write {"name": NAME, "path": PATH}')
     return Adapter(name, path)
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Whether a value of JSON can be a name or a path: escapes of JSON write texts that no system can take."""
+    try:
+        return isinstance(value, str) and value != "" and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
 
 
 def check_adapters(words: Sequence[str]) -> None:
@@ -87,9 +99,7 @@ def check_adapter(adapter: Adapter, allowed: int) -> None:
     path = Path(os.path.expanduser(folder), FILE)
     if not os.access(path, os.R_OK):
         what = f"user {os.getuid()} may not read {path}" if os.path.exists(path) else f"there is no {path}"
-        raise Refusal(
-            NO_INPUT, f"adapter {adapter.name}: {what}", "look at the log of the container storage-initializer"
-        )
+        raise Refusal(NO_INPUT, f"adapter {adapter.name}: {what}", LOG)
     rank = rank_of(path)
     if rank is not None and rank > allowed:
         enough = next((most for most in RANKS if most >= rank), None)
@@ -97,6 +107,10 @@ def check_adapter(adapter: Adapter, allowed: int) -> None:
             f"set model.lora.maxRank to {enough} ({MOST}={enough})" if enough else f"vLLM takes {RANKS[-1]} at most"
         )
         raise Refusal(CONFIG, f"adapter {adapter.name} has rank {rank}, and vLLM is told to allow {allowed}", remedy)
+    weights = next((found for name in WEIGHTS if os.path.lexists(found := path.with_name(name))), None)
+    if weights is None:
+        raise Refusal(NO_INPUT, f"adapter {adapter.name}: there is no {path.with_name(WEIGHTS[0])}", LOG)
+    check_file(weights)
 
 
 def rank_of(path: Path) -> int | None:

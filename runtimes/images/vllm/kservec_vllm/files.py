@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any, Final
 
 from .refusals import NO_INPUT, Refusal
+from .words import object_in
 
-MOST_BYTES: Final = 1 << 28
+MOST_BYTES: Final = 1 << 26
 """The largest index of a model that is known has some megabytes; what is larger is no configuration."""
 POINTER: Final = b"version https://git-lfs.github.com/spec/"
 AGAIN: Final = "download it again; look at the log of the container storage-initializer"
@@ -19,10 +19,11 @@ def check_content(path: Path) -> None:
     """Whether a file has something in it, and that is not git-lfs's note of where the content is.
 
     Raises:
-        Refusal: it is no file, is empty, or is such a note.
+        Refusal: it is no file, is empty, is such a note, or cannot be read.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise Refusal(NO_INPUT, f"{path} is no file", "put a file there, or name another one")
+    check_readable(path)
     with path.open("rb") as file:
         start = file.read(len(POINTER))
     if not start:
@@ -32,6 +33,16 @@ def check_content(path: Path) -> None:
         raise Refusal(NO_INPUT, f"{path} is a pointer of git-lfs, without the content", remedy)
 
 
+def check_readable(path: Path) -> None:
+    """Whether this user may read a file, and it is there: links of a cache may lead nowhere."""
+    if not os.path.exists(path):
+        raise Refusal(
+            NO_INPUT, f"{path} is a link to {os.readlink(path)}, which is not there", "mount what it leads to"
+        )
+    if not os.access(path, os.R_OK):
+        raise Refusal(NO_INPUT, f"user {os.getuid()} may not read {path}", "give the files to group 0, or set fsGroup")
+
+
 def json_file(path: Path) -> dict[str, Any]:
     """The JSON object in a file.
 
@@ -39,10 +50,7 @@ def json_file(path: Path) -> dict[str, Any]:
         Refusal: there is none.
     """
     check_content(path)
-    try:
-        found = None if os.path.getsize(path) > MOST_BYTES else json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+    found = object_in(path.read_bytes()) if os.path.getsize(path) <= MOST_BYTES else None
+    if found is None:
         raise Refusal(NO_INPUT, f"{path} is no JSON object", AGAIN)
     return found

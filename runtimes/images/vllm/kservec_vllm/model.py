@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from .files import AGAIN, check_content, json_file
+from .files import check_readable, json_file
 from .refusals import CONFIG, NO_INPUT, USAGE, Refusal
 from .settings import Settings
+from .weights import GGUF, SUFFIXES, check_file, check_weights
 from .words import flag_of, has, value, without
 
 MOUNT: Final = "/mnt/models"
 HUB: Final = "hf://"
 FLAGS: Final = ("--model", "--model-dir", "--model-id")
 """vLLM's own flag, and those of KServe's Hugging Face server."""
-WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf", ".tensors")
-INDEX: Final = ".index.json"
 LOADS_NO_FILES: Final = frozenset({"dummy", "runai_streamer", "runai_streamer_sharded", "tensorizer"})
 
 
@@ -76,7 +75,7 @@ def check_model(words: Sequence[str]) -> None:
         raise Refusal(NO_INPUT, f"there is no model at {path}", remedy)
     if not os.path.isdir(path):
         check_readable(path)
-        check_content(path)
+        check_file(path)
     else:
         check_folder(path, words, remedy)
 
@@ -89,54 +88,16 @@ def check_folder(path: Path, words: Sequence[str], remedy: str) -> None:
     if not names:
         raise Refusal(NO_INPUT, f"{path} is empty", remedy)
     if not {"config.json", "params.json"} & set(names) and not has(words, "--hf-config-path"):
-        if any(name.endswith(".gguf") for name in names):
+        if any(name.endswith(GGUF) for name in names):
             raise Refusal(NO_INPUT, f"{path} is a folder of GGUF files", "name the file itself as the model")
         shown = ", ".join(names[:5])
         raise Refusal(NO_INPUT, f"{path} has no config.json, but {shown}", "point at the folder that holds config.json")
     loads = value(words, "--load-format")
-    if loads not in LOADS_NO_FILES and not any(name.endswith(WEIGHTS) for name in names):
-        raise Refusal(NO_INPUT, f"{path} has no weights ({', '.join(WEIGHTS)})", remedy)
+    if loads not in LOADS_NO_FILES and not any(name.endswith(SUFFIXES) for name in names):
+        raise Refusal(NO_INPUT, f"{path} has no weights ({', '.join(SUFFIXES)})", remedy)
     for name in names:
         check_readable(path / name)
     for name in sorted({"config.json", "params.json"} & set(names)):
         json_file(path / name)
     if loads not in LOADS_NO_FILES:
-        check_weights(path, [name for name in names if name.endswith(WEIGHTS)])
-
-
-def check_weights(path: Path, names: Sequence[str]) -> None:
-    """Whether weights have content, and all of them are there that an index names.
-
-    An index counts where weights of its kind are there, and that of .bin files only without .safetensors, as for vLLM:
-    downloads of one kind leave the other's index behind.
-    """
-    for name in names:
-        check_content(path / name)
-    kinds = [(stem, ".safetensors") for stem in ("model", "consolidated")]
-    if not any(name.endswith(".safetensors") for name in names):
-        kinds.append(("pytorch_model", ".bin"))
-    for stem, suffix in kinds:
-        index = path / f"{stem}{suffix}{INDEX}"
-        if any(name.startswith(stem) and name.endswith(suffix) for name in names) and os.path.exists(index):
-            check_index(index)
-
-
-def check_index(index: Path) -> None:
-    """Whether the files are there over which an index says that the weights are spread."""
-    shards = json_file(index).get("weight_map")
-    if not isinstance(shards, dict) or not all(isinstance(shard, str) for shard in shards.values()):
-        raise Refusal(NO_INPUT, f"{index} has no weight_map of names of files", AGAIN)
-    missing = sorted({shard for shard in shards.values() if not (index.parent / shard).is_file()})
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise Refusal(NO_INPUT, f"{index} names {missing[0]}{more}, which is not there", AGAIN)
-
-
-def check_readable(path: Path) -> None:
-    """Whether this user may read a file, and it is there: links of a cache may lead nowhere."""
-    if not os.path.exists(path):
-        raise Refusal(
-            NO_INPUT, f"{path} is a link to {os.readlink(path)}, which is not there", "mount what it leads to"
-        )
-    if not os.access(path, os.R_OK):
-        raise Refusal(NO_INPUT, f"user {os.getuid()} may not read {path}", "give the files to group 0, or set fsGroup")
+        check_weights(path, names, loads)

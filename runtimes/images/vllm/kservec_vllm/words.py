@@ -139,10 +139,16 @@ def json_object(text: str, name: str) -> dict[str, Any]:
     Raises:
         Refusal: it is something else.
     """
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+    found = object_in(text)
+    if found is None:
         raise Refusal(USAGE, f"the value of {name} is no JSON object", 'check quotes and braces: \'{"key": "value"}\'')
     return found
+
+
+def object_in(text: str | bytes) -> dict[str, Any] | None:
+    """The JSON object that a text is, UTF-8 where it is bytes; None where it is something else, however deep."""
+    try:
+        found = json.loads(text if isinstance(text, str) else text.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
