@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import sys
 from pathlib import Path
 
@@ -77,6 +78,17 @@ def test_a_mutant_is_run_by_everybody_and_then_no_more() -> None:
     with applied(mutant):
         assert whole_number("-5") is None
     assert whole_number("-5") == -5
+
+
+def test_tests_that_are_about_a_function_come_first() -> None:
+    """Of the tests that call a function those are first that call few others, and none twice before all once."""
+    script = runpy.run_path(str(FOLDER / "__main__.py"), run_name="mutation")
+    callers = {"f": ["whole", "b[1]", "b[0]", "a"], "g": ["whole", "a"], "h": ["whole"]}
+    assert script["nearest_first"](callers) == {
+        "f": ["b[0]", "a", "whole", "b[1]"],
+        "g": ["a", "whole"],
+        "h": ["whole"],
+    }
 
 
 def test_equivalent_mutants_are_there_and_explained() -> None:

@@ -43,7 +43,7 @@ LEFT_OUT = (
     "overlays", "pages", "report", "router", "scale", "security", "watching", "writer",
 )  # fmt: skip
 """Tests that start processes, or that look at what golden cases give, which is done here."""
-MOST_TESTS, SECONDS = 60, 120
+MOST_TESTS, SECONDS = 90, 120
 UNKNOWN_TESTS = (4, 5)
 """How pytest ends when it does not know the tests, which tells nothing of a mutant."""
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "coverage", "-p", "no:cacheprovider"]
@@ -95,7 +95,7 @@ def fate_of(mutant: Mutant, calls: dict[str, list[str]], callers: dict[str, list
         return "not run"
     if noticed_by_cases(mutant, cases):
         return "killed by a golden case"
-    return "killed by a test" if tests and noticed_by_tests(mutant, tests) else "survived"
+    return "killed by a test" if tests and noticed_by_tests(mutant, tests[:MOST_TESTS]) else "survived"
 
 
 def identity(mutant: Mutant) -> str:
@@ -132,7 +132,7 @@ def given(case: golden.Case) -> dict[str, bytes]:
 
 def noticed_by_tests(mutant: Mutant, tests: list[str]) -> bool:
     """Whether a test fails when a mutant has its way."""
-    command = [*PYTEST, *sorted(spread(tests, MOST_TESTS))]
+    command = [*PYTEST, *tests]
     try:
         status = run(command, {MUTANT: json.dumps(mutant)}, SECONDS * 5)
     except subprocess.TimeoutExpired:
@@ -140,11 +140,6 @@ def noticed_by_tests(mutant: Mutant, tests: list[str]) -> bool:
     if status in UNKNOWN_TESTS:
         raise SystemExit(f"{CACHE} names tests that are no more; remove it")
     return status != 0
-
-
-def spread(names: list[str], most: int) -> set[str]:
-    """So many names at most, from the beginning to the end."""
-    return {names[i * len(names) // most] for i in range(most)} if len(names) > most else set(names)
 
 
 def covered_by_cases() -> dict[str, list[str]]:
@@ -162,14 +157,34 @@ def covered_by_cases() -> dict[str, list[str]]:
 
 
 def covered_by_tests() -> dict[str, list[str]]:
-    """The tests that call each function; kept in the cache, where it may be removed to look anew."""
+    """The tests that call each function, nearest first. They are kept in a file; remove it to look anew."""
     if not CACHE.exists():
         CACHE.parent.mkdir(parents=True, exist_ok=True)
         ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
         command = [word for word in PYTEST if word != "-x"]
         run([*command, *ignored, *TESTS], {REPORT: str(CACHE)}, 3600)
-    found: dict[str, list[str]] = json.loads(CACHE.read_text())
-    return found
+    return nearest_first(json.loads(CACHE.read_text()))
+
+
+def nearest_first(callers: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Tests by functions, in the order in which they are likely to notice something.
+
+    What calls few functions is most about each of them. Of a test with many parameters one is taken in each round, for
+    hundreds of golden cases would leave no room for the tests that are about a function alone.
+    """
+    breadths = Counter(test for tests in callers.values() for test in tests)
+    return {function: in_rounds(tests, breadths) for function, tests in callers.items()}
+
+
+def in_rounds(tests: list[str], breadths: Counter[str]) -> list[str]:
+    """One test of each test function, those that call the fewest functions first; then another one of each."""
+    rounds: Counter[str] = Counter()
+    placed = []
+    for test in sorted(tests, key=lambda test: (breadths[test], test)):
+        written = test.partition("[")[0]
+        placed.append((rounds[written], len(placed), test))
+        rounds[written] += 1
+    return [test for _, _, test in sorted(placed)]
 
 
 def run(command: list[str], environment: dict[str, str], seconds: int) -> int:

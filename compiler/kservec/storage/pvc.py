@@ -52,7 +52,7 @@ def file_mounted(path: str, placement: Placement) -> tuple[Diagnostic, ...]:
             code=FILE_MOUNTED,
             message=f"{path} looks like a file and is mounted at {placement.mount_path}",
             span=placement.origin.span(),
-            help=f"name the directory that holds it: {placement.uri.rpartition('/')[0]}",
+            help=f"name the directory that holds it: {placement.uri.rstrip('/').rpartition('/')[0]}",
             subject=placement.subject,
         ),
     )
