@@ -30,7 +30,7 @@ def made(text: str, **additions: Any) -> Compilation:
 
 def objects(compilation: Compilation, kind: str) -> dict[str, Any]:
     """The objects of a kind by their names."""
-    found = [yaml.safe_load(o.text) for o in compilation.objects if o.ref.kind == kind]
+    found = [yaml.load(o.text, yaml.CSafeLoader) for o in compilation.objects if o.ref.kind == kind]
     return {o["metadata"]["name"]: o for o in found}
 
 

@@ -7,12 +7,17 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from .forking import Forking
 
 ROOT = Path(__file__).parents[2]
 KSERVEC = (sys.executable, "-m", "kservec")
 SECONDS = 60
+PIPE_HOLDS = 10_000
+"""Characters that a pipe takes at once, whoever reads them."""
 BYTECODE = tempfile.TemporaryDirectory(prefix="kservec-tests-")
 """Where the processes keep what they compile, so that only the first of them compiles the compiler's modules."""
 atexit.register(BYTECODE.cleanup)  # else Python warns that it had to do so itself
@@ -58,7 +63,29 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def kservec(folder: Path, *arguments: str, given: str = "", **changes: str) -> Ran:
-    """Run kservec in a folder, with a text as standard input and a changed environment."""
+    """Run kservec in a folder, with a text as standard input and a changed environment.
+
+    It is a process, forked from one that has loaded the compiler, unless the environment is of concern when an
+    interpreter starts.
+    """
+    its_own = environment(**changes)
+    loaded = loaded_kservec()
+    if not loaded.suits(its_own) or len(given) > PIPE_HOLDS:
+        return fresh_kservec(folder, *arguments, given=given, **changes)
+    request = {"folder": str(folder), "arguments": arguments, "environment": its_own, "seconds": SECONDS}
+    reading, writing = os.pipe()
+    os.write(writing, given.encode())
+    os.close(writing)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        status = loaded.status_of(request, (reading, out.fileno(), err.fileno()))
+        os.close(reading)
+        out.seek(0)
+        err.seek(0)
+        return Ran(status, out.read().decode(), err.read().decode())
+
+
+def fresh_kservec(folder: Path, *arguments: str, given: str = "", **changes: str) -> Ran:
+    """Run kservec as `kservec` does, in an interpreter of its own."""
     done = subprocess.run(  # noqa: S603 - our own program
         [*KSERVEC, *arguments],
         cwd=folder,
@@ -69,6 +96,14 @@ def kservec(folder: Path, *arguments: str, given: str = "", **changes: str) -> R
         check=False,
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@cache
+def loaded_kservec() -> Forking:
+    """The process that runs commands of this one."""
+    loaded = Forking(environment())
+    atexit.register(loaded.close)
+    return loaded
 
 
 def tree(folder: Path) -> dict[str, bytes]:

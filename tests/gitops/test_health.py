@@ -13,7 +13,7 @@ from lupa.lua51 import LuaRuntime  # type: ignore[import-untyped]  # what Argo C
 
 from kservec.gitops.health import CEL, LUA, Expressions
 
-STATES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "health.yaml").read_text())
+STATES: list[dict[str, Any]] = yaml.load((Path(__file__).parent / "health.yaml").read_text(), yaml.CSafeLoader)
 GENERATION = 3
 BY_LUA = [state for state in STATES if "argocd" in state]
 EXPRESSIONS = {f"{e.api_version}/{e.kind}": e for e in CEL}

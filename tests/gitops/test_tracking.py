@@ -49,5 +49,5 @@ def test_notes_of_tools_stay_where_they_are(version: str, kind: str, mode: str, 
     assert result.ok, result.diagnostics
     for rendered in result.objects:
         assert [key for key in (*LABELS, *ANNOTATIONS) if key in rendered.text] == [], rendered.ref
-        template = (yaml.safe_load(rendered.text).get("spec") or {}).get("template") or {}
+        template = (yaml.load(rendered.text, yaml.CSafeLoader).get("spec") or {}).get("template") or {}
         assert [key for key in ORDER if key in str(template)] == [], rendered.ref

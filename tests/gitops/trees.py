@@ -24,7 +24,7 @@ OWNER = ObjectRef("serving.kserve.io/v1beta1", "InferenceService", "ml", "iris")
 
 def load(path: Path) -> Object:
     """The one object of a file."""
-    value: Object = yaml.safe_load(path.read_text())
+    value: Object = yaml.load(path.read_text(), yaml.CSafeLoader)
     return value
 
 

@@ -55,7 +55,7 @@ class Outcome:
     @property
     def objects(self) -> dict[tuple[str, str], Any]:
         """The objects by API group and name; Knative's and the core group's Services differ in the group."""
-        bodies = [(o.ref, yaml.safe_load(o.text)) for o in self.compilation.objects]
+        bodies = [(o.ref, yaml.load(o.text, yaml.CSafeLoader)) for o in self.compilation.objects]
         return {(ref.group, ref.name): body for ref, body in bodies}
 
     def service(self, name: str = "churn-predictor") -> Any:
