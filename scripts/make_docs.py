@@ -161,15 +161,22 @@ def field_lines(option: Option) -> Iterator[str]:
     yield f"{option.description}"
     yield ""
     if not option.inner:
-        facts = [f"{option.kind[:1].upper()}{option.kind[1:]}"]
-        facts += [
-            "required" if option.required else f"default `{json.dumps(option.default)}`" if option.default else ""
-        ]
-        facts += [f"for example `{json.dumps(option.example)}`" if option.example is not None else ""]
-        yield f"{'; '.join(fact for fact in facts if fact)}."
+        yield facts(option)
+        yield ""
+    parts = [part for part in option.values if part.description] if option.path != ("environments",) else []
+    if parts:
+        yield from (f"- `{part.name}`: {part.description} {facts(part)}" for part in parts)
         yield ""
     for inner in option.inner:
         yield from field_lines(inner)
+
+
+def facts(option: Option) -> str:
+    """What a field takes, and what it is where it is left out."""
+    found = [f"{option.kind[:1].upper()}{option.kind[1:]}"]
+    found += ["required" if option.required else f"default `{json.dumps(option.default)}`" if option.default else ""]
+    found += [f"for example `{json.dumps(option.example)}`" if option.example is not None else ""]
+    return f"{'; '.join(fact for fact in found if fact)}."
 
 
 PROJECT_HEAD = (ROOT / "scripts" / "pages" / "project-file.head.md").read_text(encoding="utf-8")

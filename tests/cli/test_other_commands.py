@@ -81,6 +81,23 @@ def test_images_for_a_mirror(work: Path) -> None:
     assert kservec(work, "runtimes", "--images", "sklearn").status == 2
 
 
+def test_lists_for_programs(work: Path) -> None:
+    """As JSON the lists hold what the lines hold, and nothing else is on standard output."""
+    images = json.loads(kservec(work, "runtimes", "--images", "--format", "json").out)
+    assert images == {"images": kservec(work, "runtimes", "--images").out.splitlines()}
+    (first, *others) = json.loads(kservec(work, "runtimes", "sklearn", "--format", "json").out)["runtimes"]
+    assert first == {
+        "format": "sklearn", "versions": ["1"], "priority": 1, "runtime": "kserve-sklearnserver", "namespace": "",
+        "protocols": ["v1", "v2"], "auto": True, "image": "kserve/sklearnserver:v0.21.0",
+    }  # fmt: skip
+    assert [(other["runtime"], other["auto"]) for other in others] == [
+        ("kserve-mlserver", True),
+        ("kserve-predictiveserver", False),
+    ]
+    none = kservec(work, "runtimes", "--catalog", "none", "--format", "json")
+    assert (json.loads(none.out), json.loads(none.err)) == ({"runtimes": []}, {"diagnostics": []})
+
+
 def test_images_of_a_platform(work: Path) -> None:
     """The platform's runtimes and configuration count; without the catalog nothing of it is left."""
     runtime = {

@@ -110,7 +110,9 @@ def test_a_platform_from_anywhere(repo: Path, tmp_path_factory: pytest.TempPathF
     ran = kservec(repo, "diff", "--platform", str(path))
     assert f"  {path}:19: containers[kserve-container].image\n      {OLD} -> {NEW}\n" in ran.out
     assert "3 services, 3 workloads restart (pods: 3" in ran.out
-    assert "| `" in kservec(repo, "diff", "--platform", str(path), "--format", "markdown").out
+    comment = kservec(repo, "diff", "--platform", str(path), "--format", "markdown").out
+    assert comment.startswith("<!-- kservec diff -->\n### kservec upgrade, against `what is on disk`\n")
+    assert f"| `{path}:19: containers[kserve-container].image` | `{OLD} -> {NEW}` | 3 | 3 |  |\n" in comment
 
 
 def test_what_needs_a_hand_comes_first(repo: Path) -> None:

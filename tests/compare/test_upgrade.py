@@ -12,14 +12,17 @@ import yaml
 from kservec.api import File, Target, Upgrade, inputs_of, plugs
 from kservec.compare.forecast import INTERRUPTING
 from kservec.compare.upgrade import Preview
+from kservec.compare.upgrade_report import markdown_of_upgrade
 from kservec.compilation import first_stage, split
 from kservec.compilation import front_of as staged_front
+from kservec.core.diagnostics import Diagnostic, Span
 from kservec.environments import Rendering, render
 from kservec.io.crew import several
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files
 from kservec.io.workspace import Workspace, open_workspace
 from kservec.previewing import Wanted, preview
+from kservec.project.upgrade import SELECTS_NOTHING
 from kservec.recall import keys_of
 from kservec.spec.selection import Selection, selection_of
 
@@ -99,6 +102,21 @@ def test_a_thousand_services(many: tuple[Workspace, Preview, str]) -> None:
     assert foreseen == differing
     assert len(differing) == MANY // 4
     assert before.keys() == after.keys()
+
+
+def test_a_comment_holds_what_there_is_room_for(many: tuple[Workspace, Preview, str]) -> None:
+    """GitHub takes no longer comment: what weighs most comes first, and what is left out is counted."""
+    _, found, _ = many
+    warned = found._replace(warnings=(Diagnostic(code=SELECTS_NOTHING, message="m", span=Span("a.yaml", 1)),))
+    comment = markdown_of_upgrade([warned], "main")
+    assert len(comment.encode()) <= 65_536
+    assert comment.count("model-") == 200
+    assert "\nand 50 more\n" in comment
+    assert "a.yaml:1: warning\\[upgrade/selects-nothing\\]: m" in comment
+    short = markdown_of_upgrade([warned], "main", 1000)
+    assert len(short.encode()) <= 1000
+    assert short.endswith("shows all of them._\n")
+    assert "Truncated: 1 entry more" in short
 
 
 def test_one_line_is_one_cause(many: tuple[Workspace, Preview, str]) -> None:

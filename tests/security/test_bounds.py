@@ -40,6 +40,9 @@ def many_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+OVER_MEMORY_SAID = "the build was stopped holding more than 60 MiB of memory"
+
+
 @pytest.mark.parametrize(
     ("option", "code"),
     [(("--max-seconds", "1"), "build/over-time"), (("--max-memory", "60"), "build/over-memory")],
@@ -52,6 +55,7 @@ def test_a_build_is_stopped(many: Path, what: tuple[str, ...], option: tuple[str
     (found,) = json.loads(ran.err)["diagnostics"]
     assert found["code"] == code
     assert option[0] in found["help"]
+    assert found["message"] in ("the build was stopped after 1 second", OVER_MEMORY_SAID)
     assert not ran.out
     assert {path.name for path in many.iterdir()} == {"services", "kservec.yaml"}
 

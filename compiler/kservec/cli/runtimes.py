@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from kservec.api import catalog_of, env_of
+from kservec.cli.findings import JSON
 from kservec.cli.options import findings_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
@@ -17,6 +18,7 @@ from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
 from kservec.core.spelling import closest
 from kservec.explain.images import nameable_images
 from kservec.io.packaged import packaged_catalog
+from kservec.report.words import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +29,19 @@ if TYPE_CHECKING:
 
 HEADER = ("FORMAT", "PRIORITY", "RUNTIME", "NAMESPACE", "PROTOCOLS", "AUTO", "IMAGE")
 EXPORT = "export"
+
+
+class Choice(NamedTuple):
+    """A runtime that serves a model format; `versions` of the format, and whether it is taken without being named."""
+
+    format: str
+    versions: list[str]
+    priority: int | None
+    runtime: str
+    namespace: str
+    protocols: list[str]
+    auto: bool
+    image: str
 
 
 @click.command()
@@ -42,6 +57,8 @@ def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: 
 
     `export` prints the file of a built-in runtime or preset instead, to be kept among the sources and patched there:
     what the input describes stands for what is built in.
+
+    With --format json the lists are JSON as well: `runtimes`, or `images`.
 
     \b
       kservec runtimes
@@ -60,17 +77,20 @@ def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: 
     findings.show(compilation.diagnostics, compilation.sources)
     if not compilation.ok:
         return FAILED
-    rows = list(sorted_rows(catalog, format_name))
-    if not rows and format_name is not None:
+    choices = list(sorted_choices(catalog, format_name))
+    if not choices and format_name is not None:
         near = closest(format_name, format_names(catalog))
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"no runtime serves {format_name}{hint}", click.get_current_context())
-    write("".join(f"{line}\n" for line in table([HEADER, *rows])))
+    if findings.layout == JSON:
+        write(json_text({"runtimes": [choice._asdict() for choice in choices]}))
+    else:
+        write("".join(f"{line}\n" for line in table([HEADER, *map(cells, choices)])))
     return 0
 
 
 def list_images(words: tuple[str, ...], target: Target, findings: Findings) -> int:
-    """Print the images that a target leads to, one a line.
+    """Print the images that a target leads to, one a line or as JSON.
 
     Raises:
         click.UsageError: a format is named, which has nothing to do with it.
@@ -81,7 +101,9 @@ def list_images(words: tuple[str, ...], target: Target, findings: Findings) -> i
     findings.show(compilation.diagnostics, compilation.sources)
     if not compilation.ok:
         return FAILED
-    write("".join(f"{image}\n" for image in nameable_images(env)))
+    images = nameable_images(env)
+    listed = json_text({"images": list(images)}) if findings.layout == JSON else "".join(f"{i}\n" for i in images)
+    write(listed)
     return 0
 
 
@@ -114,14 +136,14 @@ def format_names(catalog: Catalog) -> set[str]:
     return {f.name for r in catalog.runtimes for f in r.spec.supported_model_formats}
 
 
-def sorted_rows(catalog: Catalog, wanted: str | None) -> Iterator[tuple[str, ...]]:
-    """A row for each format and runtime, in the order of selection within a format."""
+def sorted_choices(catalog: Catalog, wanted: str | None) -> Iterator[Choice]:
+    """A choice for each format and runtime, in the order of selection within a format."""
     names = format_names(catalog)
     for name in sorted(names if wanted is None else names & {wanted}):
         for scope in sorted(catalog.by_namespace, reverse=True):
             serving = [r for r in catalog.by_namespace[scope] if name in r.labels]
             ranked = sorted(by_priority(serving, name), key=partial(last_choices, name))
-            yield from (row(name, runtime) for runtime in ranked)
+            yield from (choice_of(name, runtime) for runtime in ranked)
 
 
 def last_choices(name: str, runtime: Runtime) -> tuple[bool, bool]:
@@ -129,18 +151,29 @@ def last_choices(name: str, runtime: Runtime) -> tuple[bool, bool]:
     return not runtime.labels.get(name), not supports_protocol(runtime, DEFAULT_PROTOCOL)
 
 
-def row(name: str, runtime: Runtime) -> tuple[str, ...]:
-    """One line of the table."""
-    rank = runtime.priority(name)
-    selects = bool(runtime.labels.get(name)) and not runtime.spec.disabled
-    versions = [f.version for f in runtime.spec.supported_model_formats if f.name == name and f.version]
+def choice_of(name: str, runtime: Runtime) -> Choice:
+    """What there is to say of a runtime that serves a format."""
     container = runtime.spec.containers[0] if runtime.spec.containers else {}
+    return Choice(
+        format=name,
+        versions=[f.version for f in runtime.spec.supported_model_formats if f.name == name and f.version],
+        priority=runtime.priority(name),
+        runtime=runtime.name,
+        namespace=runtime.namespace,
+        protocols=list(runtime.spec.protocol_versions),
+        auto=bool(runtime.labels.get(name)) and not runtime.spec.disabled,
+        image=str(container.get("image", "")),
+    )
+
+
+def cells(choice: Choice) -> tuple[str, ...]:
+    """One line of the table."""
     return (
-        f"{name} {','.join(versions)}".rstrip(),
-        "-" if rank is None else str(rank),
-        runtime.name,
-        runtime.namespace or "(cluster)",
-        ",".join(runtime.spec.protocol_versions) or "any",
-        "yes" if selects else "no",
-        str(container.get("image", "")),
+        f"{choice.format} {','.join(choice.versions)}".rstrip(),
+        "-" if choice.priority is None else str(choice.priority),
+        choice.runtime,
+        choice.namespace or "(cluster)",
+        ",".join(choice.protocols) or "any",
+        "yes" if choice.auto else "no",
+        choice.image,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kservec.compare.json_report import API_VERSION, bounds, pods
 from kservec.compare.markdown import code, details, fenced, header, plain, row
+from kservec.compare.markdown_report import MARK, MOST_CHARACTERS, Piece, fitted
 from kservec.compare.phrases import value_text
 from kservec.compare.upgrade import gpus_of, pods_of
 from kservec.core.tree import Layer
@@ -124,21 +125,27 @@ def summary(preview: Preview) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def markdown_of_upgrade(previews: Sequence[Preview], against: str) -> str:
-    """What an upgrade does, for a comment or an issue."""
-    pieces = [f"### kservec upgrade, against {code(against)}\n"]
-    for preview in previews:
-        pieces.append(f"\n**{plain(preview.comparison.name)}**: {plain(preview.to)}. {plain(summary(preview))}\n")
-        pieces += [f"\n> {plain(' '.join(finding_lines(finding)))}\n" for finding in preview.by_hand]
-        lead = header("Causes", ("because of", "change", "services", "restarts", "GPUs"))
-        for cause in preview.causes:
-            size = gpus_of(cause.interrupted)
-            numbers = (f"{len(cause.services):,}", f"{len(cause.interrupted):,}", str(size) if size else "")
-            pieces.append(lead + row((code(title(cause)), code(values_text(cause)), *numbers)))
-            lead = ""
-        for cause in preview.causes:
-            pieces.append("\n" + details(title(cause), fenced(cause.services[:MOST_SERVICES], "")))
-    return "".join(pieces)
+def markdown_of_upgrade(previews: Sequence[Preview], against: str, limit: int = MOST_CHARACTERS) -> str:
+    """What an upgrade does, for a comment or an issue of at most `limit` characters, counted as bytes of UTF-8."""
+    start = f"{MARK}\n### kservec upgrade, against {code(against)}\n"
+    return fitted(start, [piece for preview in previews for piece in preview_pieces(preview)], limit)
+
+
+def preview_pieces(preview: Preview) -> Iterator[Piece]:
+    """The parts of the comment about one environment in the order of their weight."""
+    yield Piece(f"\n**{plain(preview.comparison.name)}**: {plain(preview.to)}. {plain(summary(preview))}\n")
+    for finding in (*preview.by_hand, *preview.comparison.findings, *preview.warnings):
+        yield Piece(f"\n> {plain(' '.join(finding_lines(finding)))}\n")
+    lead = header("Causes", ("because of", "change", "services", "restarts", "GPUs"))
+    for cause in preview.causes:
+        size = gpus_of(cause.interrupted)
+        numbers = (f"{len(cause.services):,}", f"{len(cause.interrupted):,}", str(size) if size else "")
+        yield Piece(lead + row((code(title(cause)), code(values_text(cause)), *numbers)))
+        lead = ""
+    for cause in (cause for cause in preview.causes if cause.services):
+        more = len(cause.services) - MOST_SERVICES
+        names = (*cause.services[:MOST_SERVICES], *([f"and {more:,} more"] if more > 0 else []))
+        yield Piece("\n" + details(title(cause), fenced(names, "")))
 
 
 def json_of_upgrade(previews: Sequence[Preview], against: str) -> str:

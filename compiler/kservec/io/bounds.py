@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.report.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ def held_alone(number: str) -> int:
 
 def over_time(seconds: int) -> Diagnostic:
     """The error about a run that took too long."""
-    message = f"the build was stopped after {seconds:,} seconds"
+    message = f"the build was stopped after {plural(seconds, 'second')}"
     advice = "look for what makes it large, or raise the limit with --max-seconds"
     return Diagnostic(code=OVER_TIME, message=message, span=None, help=advice)
 
