@@ -22,7 +22,7 @@ from kservec.io.overlaying import files_of, named_at
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files
 from kservec.io.tree_writer import content_of
-from kservec.io.workspace import platform_files, source_files
+from kservec.io.workspace import files_at, source_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -124,7 +124,7 @@ def inputs(
         OSError: a file cannot be read, or a temporary one cannot be written.
     """
     described = changed_inputs(
-        base, workspace, settings.platform, platform_files(workspace, settings, limits.max_bytes)
+        base, workspace, settings.platform, files_at(workspace, settings.platform, limits.max_bytes)
     )
     current = source_files(workspace, settings, limits.max_bytes)
     old = base.environments.get(settings.name)

@@ -19,7 +19,7 @@ from kservec.gitops.layout import planned_files, stream
 from kservec.gitops.rendered import GITOPS_FOLDER
 from kservec.io.named_paths import nothing_compiled, path_faults
 from kservec.io.packaged import packaged_schemas
-from kservec.io.workspace import Workspace, coming_files, include_files, platform_files, source_files
+from kservec.io.workspace import Workspace, files_at, source_files
 from kservec.judging import judge
 from kservec.project.gitops import gitops_span
 from kservec.workshop import alone
@@ -126,7 +126,7 @@ def include(rendering: Rendering, workspace: Workspace) -> Rendering:
         OSError: a path of the project does not exist or cannot be read.
     """
     settings, limits = rendering.settings, Limits()
-    files = include_files(workspace, settings, limits.max_bytes)
+    files = files_at(workspace, settings.include, limits.max_bytes)
     if not files:
         return rendering
     from kservec.gitops.inclusion import SPOKEN_OF, included  # noqa: PLC0415 - most projects include nothing
@@ -303,8 +303,8 @@ def target_of(workspace: Workspace, settings: Settings, limits: Limits) -> Targe
     return evolve(
         Target(),
         platform=(
-            *include_files(workspace, settings, limits.max_bytes),
-            *platform_files(workspace, settings, limits.max_bytes),
+            *files_at(workspace, settings.include, limits.max_bytes),
+            *files_at(workspace, settings.platform, limits.max_bytes),
         ),
         catalog=settings.catalog,
         profile=settings.kserve,
@@ -325,4 +325,5 @@ def upgrade_of(workspace: Workspace, settings: Settings, limits: Limits) -> Upgr
     coming = settings.upgrade
     if coming is None or not coming.only:
         return None
-    return Upgrade(profile=coming.kserve, platform=coming_files(workspace, coming, limits.max_bytes), only=coming.only)
+    files = files_at(workspace, coming.platform, limits.max_bytes)
+    return Upgrade(profile=coming.kserve, platform=files, only=coming.only)

@@ -13,7 +13,7 @@ from kservec.core.text.source import Limits
 from kservec.documents.entries import ref_of
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import shown_name
-from kservec.io.workspace import include_files
+from kservec.io.workspace import files_at
 from kservec.policy.judging import graded
 from kservec.policy.verdicts import verdicts
 
@@ -56,7 +56,7 @@ def plain_documents(rendering: Rendering, workspace: Workspace) -> tuple[tuple[F
         OSError: a path of the project does not exist or cannot be read.
     """
     limits = Limits()
-    files = include_files(workspace, rendering.settings, limits.max_bytes)
+    files = files_at(workspace, rendering.settings.include, limits.max_bytes)
     documents, _ = parsed(files, limits)
     schemas = packaged_schemas()
     return files, {ref_of(document, schemas): document for document in documents}

@@ -24,7 +24,7 @@ from kservec.explain.values import one
 from kservec.frontend import READERS, describes_cluster
 from kservec.gitops.layout import INDEX
 from kservec.io.packaged import packaged_schemas
-from kservec.io.workspace import coming_files, source_files
+from kservec.io.workspace import files_at, source_files
 from kservec.judging import judge
 from kservec.spec.selection import ANY, Selection
 
@@ -157,7 +157,7 @@ def upgrade_for(workspace: Workspace, settings: Settings, wanted: Wanted) -> Upg
     new = Upgrade(profile=wanted.profile or settings.kserve, platform=wanted.platform, only=only or EVERYTHING)
     if coming is None:
         return new
-    own = Upgrade(profile=coming.kserve, platform=coming_files(workspace, coming, Limits().max_bytes))
+    own = Upgrade(profile=coming.kserve, platform=files_at(workspace, coming.platform, Limits().max_bytes))
     if not wanted.is_new or brings(own) == brings(new):
         return evolve(own, only=(*coming.only, *only) if only else EVERYTHING)
     if coming.only:

@@ -19,7 +19,7 @@ from kservec.api import builtin_files, parsed
 from kservec.core.text.source import Limits
 from kservec.environments import target_of
 from kservec.io.reading import read_files
-from kservec.io.workspace import include_files, open_workspace
+from kservec.io.workspace import files_at, open_workspace
 from kservec.project.reading import PROJECT_FILE
 
 from .output import Finding, Output
@@ -115,7 +115,7 @@ def golden_projects() -> Iterator[Output]:
                 if workspace is None or not made.ok:
                     continue
                 target = target_of(workspace, made.settings, Limits())
-                included = include_files(workspace, made.settings, MAX_BYTES)
+                included = files_at(workspace, made.settings.include, MAX_BYTES)
                 yield Output(
                     f"{case.name}/{made.settings.name}",
                     [o.text for o in made.objects],

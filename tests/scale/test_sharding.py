@@ -231,12 +231,18 @@ def test_parts_that_do_not_fit_are_not_joined(plain: Path) -> None:
 
 
 def test_parts_of_different_inputs_are_not_joined(plain: Path) -> None:
-    """Half of one commit and half of another is a tree that nobody meant."""
-    parts = built(plain, 1, 2)
-    spec = plain / "services/model-004.yaml"
-    spec.write_text(spec.read_text().replace("/4/v1", "/4/v2"))
-    ran = kservec(plain, "build", "prod", *parts, *built(plain, 3))
-    assert (ran.status, "not made of the same inputs" in ran.err) == (2, True)
+    """Half of one commit and half of another is a tree that nobody meant: of a spec, what comes next, or the lock."""
+    spec, coming, lock = (plain / name for name in ("services/model-004.yaml", "next.yaml", "kservec.lock.json"))
+    coming.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ca}\n")
+    lock.write_text('{"apiVersion": "kservec.dev/v1alpha1", "kind": "Lock", "images": {}}\n')
+    text = PROJECT.replace("prod: {}", 'prod: {upgrade: {platform: [next.yaml], only: ["*"]}}')
+    (plain / "kservec.yaml").write_text(text)
+    for path, old, new in ((spec, "/4/v1", "/4/v2"), (coming, "name: ca", "name: other"), (lock, "{}", "{ }")):
+        parts = built(plain, 1, 2)
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+        ran = kservec(plain, "build", "prod", *parts, *built(plain, 3))
+        assert (ran.status, "not made of the same inputs" in ran.err) == (2, True), path
 
 
 def test_a_part_never_takes_the_place_of_a_whole_tree(plain: Path) -> None:

@@ -147,12 +147,15 @@ def part_tree(tree: Mapping[str, bytes], files: Iterable[File], environment: str
 
 def environment_part(selection: Selection, rendering: Rendering) -> dict[str, bytes]:
     """The files of a part of an environment."""
-    from kservec.core.text.source import Limits  # noqa: PLC0415 - only for parts
-    from kservec.io.workspace import include_files, platform_files  # noqa: PLC0415 - as above
+    from kservec.core.lock import LOCK_FILE  # noqa: PLC0415 - only for parts
+    from kservec.core.text.source import Limits  # noqa: PLC0415 - as above
+    from kservec.io.workspace import files_at  # noqa: PLC0415 - as above
 
-    workspace, settings, limit = selection.workspace, rendering.settings, Limits().max_bytes
+    workspace, settings = selection.workspace, rendering.settings
     assert workspace is not None
-    described = (*platform_files(workspace, settings, limit), *include_files(workspace, settings, limit))
+    coming = settings.upgrade.platform if settings.upgrade is not None else ()
+    paths = (*settings.platform, *settings.include, *coming, *([LOCK_FILE] if workspace.lock is not None else []))
+    described = files_at(workspace, paths, Limits().max_bytes)
     return part_tree(rendering.tree, (workspace.file, *rendering.sources, *described), settings.name)
 
 

@@ -10,7 +10,7 @@ from kservec.io.kustomize import KustomizeError, NoKustomizeError, build
 from kservec.io.overlay_files import read_closure
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import File, shown_name
-from kservec.io.workspace import platform_files
+from kservec.io.workspace import files_at
 from kservec.overlays.accounts import accounts_of
 from kservec.overlays.breaks import UNREACHED, after_findings, before_findings
 from kservec.overlays.messages import refusal
@@ -95,7 +95,7 @@ def with_findings(found: Iterable[Diagnostic], files: Iterable[File]) -> Iterato
 
 def documents_of(workspace: Workspace, settings: Settings, limits: Limits) -> Iterator[Document]:
     """The platform's documents of an environment; what is wrong with them is told where they are compiled."""
-    for file in platform_files(workspace, settings, limits.max_bytes):
+    for file in files_at(workspace, settings.platform, limits.max_bytes):
         yield from parse(file.content, file.name, limits)[0]
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from kservec.core.lock import Lock
     from kservec.project.reading import ReadProject
     from kservec.project.settings import Settings
-    from kservec.project.upgrade import UpgradeSettings
 
 
 class Workspace(NamedTuple):
@@ -145,32 +144,12 @@ def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tu
     return overlaid(workspace, settings, sources, Limits(max_bytes=max_bytes))
 
 
-def include_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
-    """The files whose manifests are rendered as they are.
+def files_at(workspace: Workspace, paths: Iterable[str], max_bytes: int) -> tuple[File, ...]:
+    """The files at paths of a project that are no sources: of the platform, of what is included, of an upgrade.
+
+    They are in the order of the paths, which is from weak to strong where files describe the cluster.
 
     Raises:
         OSError: a path does not exist or cannot be read.
     """
-    if not settings.include:
-        return ()
-    return read_files(workspace.below(settings.include), max_bytes, within=workspace.real_root)
-
-
-def coming_files(workspace: Workspace, upgrade: UpgradeSettings, max_bytes: int) -> tuple[File, ...]:
-    """The files that an upgrade lays over the platform, weakest first.
-
-    Raises:
-        OSError: a path does not exist or cannot be read.
-    """
-    if not upgrade.platform:
-        return ()
-    return read_files(workspace.below(upgrade.platform), max_bytes, within=workspace.real_root)
-
-
-def platform_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tuple[File, ...]:
-    """The files that describe the cluster of an environment, weakest first.
-
-    Raises:
-        OSError: a path does not exist or cannot be read.
-    """
-    return read_files(workspace.below(settings.platform), max_bytes, within=workspace.real_root)
+    return read_files(workspace.below(paths), max_bytes, within=workspace.real_root)
