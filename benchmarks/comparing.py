@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.services import service, services, target
-from kservec.cli.options import few_collections
+from kservec.cli.labour import few_collections
 from kservec.committed import base_of
 from kservec.compare.report import Report
 from kservec.compare.text_report import text_report

@@ -18,7 +18,7 @@ import yaml
 from benchmarks.services import language_models, services, target
 from kservec import File, compile_files
 from kservec.api import builtin_files, need_presets, parsed
-from kservec.cli.options import few_collections
+from kservec.cli.labour import few_collections
 from kservec.core.text.source import Limits
 from kservec.emit import dump
 

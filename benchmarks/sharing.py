@@ -18,7 +18,7 @@ from typing import NamedTuple
 from benchmarks.compiling import own_peak
 from benchmarks.services import services, target
 from kservec import File, compile_files
-from kservec.cli.options import few_collections
+from kservec.cli.labour import few_collections
 from kservec.core.records import evolve
 from kservec.core.share import Share
 from kservec.io.cache import recalling

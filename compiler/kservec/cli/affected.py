@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.findings import Findings
-from kservec.cli.options import few_collections
+from kservec.cli.labour import few_collections
 from kservec.cli.revisions import base_for, chosen_environments, git_errors
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from kservec.cli.environments import Selection
+    from kservec.cli.selection import Selection
     from kservec.core.diagnostics import Diagnostic
     from kservec.environments import Rendering
 

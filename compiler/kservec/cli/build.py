@@ -9,9 +9,10 @@ import click
 
 from kservec.api import Compilation
 from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts, unbraked
-from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
+from kservec.cli.environments import all_findings, all_sources, rendered, today_option
 from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.selection import selected
 from kservec.cli.sharding import (
     chosen_share,
     environment_part,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kservec.api import Target
-    from kservec.cli.environments import Selection
     from kservec.cli.findings import Findings
+    from kservec.cli.selection import Selection
     from kservec.cli.stages import Stage
     from kservec.core.diagnostics import Diagnostic
     from kservec.environments import Rendering

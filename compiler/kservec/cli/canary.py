@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kservec.cli.edits import Edited, difference, differences, made, show, texts_of
-from kservec.cli.environments import opened, refuse_unknown
+from kservec.cli.selection import opened, refuse_unknown
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
 from kservec.core.spelling import closest

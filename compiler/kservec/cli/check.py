@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
+from kservec.cli.environments import all_findings, all_sources, rendered, today_option
 from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.selection import selected
 from kservec.cli.sharding import refuse_single, shard_option, whole_rendering, with_others
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kservec.api import Target
-    from kservec.cli.environments import Selection
     from kservec.cli.findings import Findings
+    from kservec.cli.selection import Selection
     from kservec.compare.tree_states import Flaw
     from kservec.core.diagnostics import Diagnostic
     from kservec.io.workspace import Workspace

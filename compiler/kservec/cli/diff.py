@@ -8,8 +8,8 @@ import click
 
 from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.findings import Findings
-from kservec.cli.labour import cache_option, jobs_option
-from kservec.cli.options import few_collections, known_profile
+from kservec.cli.labour import cache_option, few_collections, jobs_option
+from kservec.cli.options import known_profile
 from kservec.cli.revisions import base_for, chosen, git_errors
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
@@ -19,7 +19,7 @@ from kservec.io.bounds import ExceededError, bounded
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kservec.cli.environments import Selection
+    from kservec.cli.selection import Selection
     from kservec.committed import Base
     from kservec.compare.report import Comparison, Report
     from kservec.environments import Rendering

@@ -9,10 +9,11 @@ from urllib.parse import quote
 import click
 
 from kservec.api import front_of
-from kservec.cli.environments import selected
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.inputs import inputs_of
-from kservec.cli.options import few_collections, paths_argument, revision_options, target_options
+from kservec.cli.labour import few_collections
+from kservec.cli.options import paths_argument, revision_options, target_options
+from kservec.cli.selection import selected
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import in_order, steps_of

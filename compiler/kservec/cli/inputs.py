@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.cli.environments import selected
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.options import files_of
+from kservec.cli.selection import selected
 from kservec.cli.status import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kservec.api import Target
-    from kservec.cli.environments import Selection
+    from kservec.cli.selection import Selection
     from kservec.io.reading import File
     from kservec.io.workspace import Workspace
     from kservec.project.settings import Settings

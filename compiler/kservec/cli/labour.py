@@ -1,7 +1,9 @@
-"""How many processes share a run: the option for it. The result is the same with any number."""
+"""How the work of a run is done: by how many processes, with what cache. The result is the same in any way."""
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +13,13 @@ import click
 from kservec.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kservec.io.workspace import Workspace
     from kservec.workshop import Crew, Made, Workshop
 
 JOBS, CACHE = "kservec.jobs", "kservec.cache"
+OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 WORTHWHILE = 256
 """Units for which a run looks at all whether several processes are worth it."""
 
@@ -98,3 +101,16 @@ def hired(jobs: int | None, workshop: Workshop) -> Iterable[list[Made]]:
     if jobs is None:
         jobs = min(MOST, processors()) if start_method() == FORK else 1
     return several(jobs)(workshop)
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Have the garbage collector look seldom: nearly everything that a run makes lives to its end."""
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)

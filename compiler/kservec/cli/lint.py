@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, rendered, selected, today_option
+from kservec.cli.environments import all_findings, all_sources, rendered, today_option
 from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
+from kservec.cli.selection import selected
 from kservec.cli.sharding import shard_option
 from kservec.cli.status import FAILED
 from kservec.core.diagnostics import has_errors
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kservec.api import Target
-    from kservec.cli.environments import Selection
     from kservec.cli.findings import Findings
+    from kservec.cli.selection import Selection
     from kservec.core.diagnostics import Diagnostic
     from kservec.environments import Rendering
     from kservec.gitops.rendered import Rendered

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, rendered, selected
+from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.options import findings_options
+from kservec.cli.selection import selected
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.core.diagnostics import Diagnostic, Span
 from kservec.core.lock import LOCK_FILE, Lock

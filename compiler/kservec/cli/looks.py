@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import all_findings, all_sources, selected
-from kservec.cli.options import few_collections
+from kservec.cli.environments import all_findings, all_sources
+from kservec.cli.labour import few_collections
 from kservec.cli.progress import Progress
+from kservec.cli.selection import selected
 from kservec.cli.streams import complain
 from kservec.core.diagnostics import has_errors
 from kservec.core.lock import LOCK_FILE
@@ -26,7 +27,7 @@ from kservec.workshop import alone, watched
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kservec.cli.environments import Selection
+    from kservec.cli.selection import Selection
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Env
     from kservec.core.unit import Unit

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,8 @@ import click
 from kservec._version import KSERVE_PROFILE
 from kservec.api import BUILTIN, NO_CATALOG, Compilation, Target, compile_files
 from kservec.cli.findings import FORMATS, Findings
-from kservec.cli.labour import crew
+from kservec.cli.labour import crew, few_collections
+from kservec.cli.selection import LARGEST_FILE, environment_names
 from kservec.cli.sharding import chosen_share
 from kservec.compilation import Result
 from kservec.core.knative.revisions import REVISED
@@ -25,15 +24,13 @@ from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files, read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from click.shell_completion import CompletionItem
 
     from kservec.io.reading import File
 
 MEBIBYTE = 1 << 20
-LARGEST_FILE = Limits().max_bytes
-OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 NUMBERED, HASHED = REVISION_NAMES = ("server", "hash")
 
 
@@ -46,8 +43,6 @@ def paths_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """What a shell may offer: environments whose name begins so, and the shell's own files."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
-
-    from kservec.cli.environments import environment_names  # noqa: PLC0415 - as above
 
     names = [CompletionItem(name, help="environment") for name in environment_names() if name.startswith(incomplete)]
     return names + click.Path().shell_complete(ctx, parameter, incomplete)
@@ -205,16 +200,3 @@ def files_of(paths: Sequence[str], limits: Limits) -> tuple[File, ...]:
         return read_files(paths, limits.max_bytes)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
-
-
-@contextmanager
-def few_collections() -> Iterator[None]:
-    """Have the garbage collector look seldom: nearly everything that a run makes lives to its end."""
-    before = gc.get_threshold()
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*before)

@@ -9,8 +9,10 @@ import click
 from kservec.api import text_of
 from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.findings import TEXT, Findings
-from kservec.cli.options import LARGEST_FILE, few_collections, files_of
+from kservec.cli.labour import few_collections
+from kservec.cli.options import files_of
 from kservec.cli.revisions import git_errors
+from kservec.cli.selection import LARGEST_FILE
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.compare.upgrade_report import json_of_upgrade, markdown_of_upgrade, text_of_upgrade
@@ -26,7 +28,7 @@ from kservec.spec.selection import selection_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kservec.cli.environments import Selection
+    from kservec.cli.selection import Selection
     from kservec.committed import Base
     from kservec.compare.upgrade import Preview
     from kservec.core.diagnostics import Span

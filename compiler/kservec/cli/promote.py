@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.edits import Edited, differences, made, show, texts_of
-from kservec.cli.environments import opened, refuse_unknown
 from kservec.cli.findings import JSON, TEXT, Findings
+from kservec.cli.selection import opened, refuse_unknown
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject

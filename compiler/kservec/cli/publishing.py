@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from kservec.cli.environments import Selection
+    from kservec.cli.selection import Selection
     from kservec.environments import Rendering
 
 _is_full_hash = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})").fullmatch

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import Selection, all_findings, all_sources, environment_names, selected, today_option
+from kservec.cli.environments import all_findings, all_sources, today_option
 from kservec.cli.findings import TEXT, Findings
-from kservec.cli.options import few_collections
+from kservec.cli.labour import few_collections
 from kservec.cli.progress import Progress
+from kservec.cli.selection import Selection, environment_names, selected
 from kservec.cli.status import FAILED
 from kservec.report.words import plural
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.environments import Selection, names_among, selected
+from kservec.cli.selection import Selection, names_among, selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

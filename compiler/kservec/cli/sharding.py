@@ -12,7 +12,7 @@ from kservec.core.records import evolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from kservec.cli.environments import Selection
+    from kservec.cli.selection import Selection
     from kservec.core.share import Share
     from kservec.environments import Rendering
     from kservec.gitops.rendered import Rendered

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.cli.environments import Selection
-from kservec.cli.options import LARGEST_FILE
 from kservec.cli.previews import place_of, selections, upgrading
+from kservec.cli.selection import LARGEST_FILE, Selection
 from kservec.edits.nodes import NotEditableError
 from kservec.edits.upgrade import widened
 from kservec.io.workspace import opened_workspace

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from kservec.cli.environments import environment_names, today_option
+from kservec.cli.environments import today_option
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.looks import Look, again, first, is_outdated, waited
 from kservec.cli.report import NEEDED, NO_TEMPLATES
+from kservec.cli.selection import environment_names
 from kservec.cli.streams import complain
 from kservec.io.page_server import PageServer
 from kservec.recall import Memory
