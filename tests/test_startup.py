@@ -28,7 +28,9 @@ OPTIONAL = {
 HEAVY = {"asyncio", "http.client", "httpx", "jinja2", "jsonschema", "requests", "rich", "urllib.request"}
 READERS = {"yaml", "pydantic", "jsonschema_rs", "kservec.api", "kservec.pipeline", "importlib.metadata"}
 SEED = "examples/services/fraud-detector.yaml"
-PLATFORM = ("--platform", "examples/platform")
+FACTS = ("cluster", "gateway", "inferenceservice-config", "serviceaccounts")
+PLATFORM = tuple(word for name in FACTS for word in ("--platform", f"examples/platform/{name}.yaml"))
+"""The platform of the examples without its node pools."""
 FORBIDDEN = {
     ("--version",): {"click", "json", "pathlib"} | READERS | HEAVY,
     ("--help",): READERS | HEAVY,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,6 +105,25 @@ def visiting(browser: Browser) -> Visiting:
         assert troubles == []
 
     return visit
+
+
+READ = """
+async shot => {
+  const bitmap = await createImageBitmap(await (await fetch(shot)).blob());
+  const canvas = new OffscreenCanvas(1, 1);
+  canvas.getContext("2d").drawImage(bitmap, 0, 0);
+  return [...canvas.getContext("2d").getImageData(0, 0, 1, 1).data].slice(0, 3);
+}"""
+
+
+def brightness(page: Page, x: float, y: float) -> float:
+    """The relative luminance of a point of a page, as WCAG 2 defines it, read on a page that forbids nothing."""
+    shot = page.screenshot(clip={"x": x, "y": y, "width": 1, "height": 1})
+    reader = page.context.new_page()
+    colours = reader.evaluate(READ, f"data:image/png;base64,{b64encode(shot).decode()}")
+    reader.close()
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colours]
+    return sum(share * value for share, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def outside(of: Site, url: str) -> list[str]:

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .conftest import DESKTOP, MANY, PHONE
+from .conftest import DESKTOP, MANY, PHONE, brightness
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
     from .conftest import Site, Visiting
 
+VISIBLE = 1.7
+"""The least contrast that is seen at a glance."""
 SERIOUS = {"serious", "critical"}
 KINDS_OF_PAGES = (
     "index.html", "namespaces/n-assistants.html", "inferenceservice-llama-chat.html", "llminferenceservice-",
-    "inferencegraph-", "images.html", "requirements.html", "findings.html", "sources.html", "services-llama-chat-yaml",
+    "inferencegraph-", "images.html", "capacity.html", "requirements.html", "findings.html", "sources.html",
+    "services-llama-chat-yaml",
 )  # fmt: skip
 LOOKS: tuple[dict[str, Any], ...] = (
     {"size": DESKTOP, "color_scheme": "light"},
@@ -166,6 +169,32 @@ def test_pages_fit_a_phone(examples: Site, visiting: Visiting, part: str) -> Non
         if page.locator("#expand").is_visible():
             page.click("#expand")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("part", ["index.html", "capacity.html"])
+def test_a_table_that_goes_on_shows_it(examples: Site, visiting: Visiting, part: str, scheme: str) -> None:
+    """Its edge is shaded where there is more, and only there."""
+    with visiting(examples, PHONE, color_scheme=scheme) as visit:
+        page = visit.goto(examples.page(part))
+        table = page.locator(".wide").first
+        assert table.evaluate("e => e.scrollWidth > e.clientWidth")
+        before = edges(page, table)
+        table.evaluate("e => e.scrollLeft = e.scrollWidth")
+        after = edges(page, table)
+    assert before[0] == after[1] == 1
+    assert min(before[1], after[0]) > VISIBLE
+
+
+def edges(page: Page, table: Locator) -> list[float]:
+    """The contrast of the left and of the right edge of a table to what is beside them, above the text of a row."""
+    table.scroll_into_view_if_needed()
+    box, row = table.bounding_box(), table.locator("tbody tr").first.bounding_box()
+    assert box is not None
+    assert row is not None
+    y, left, right = row["y"] + 3, box["x"] + 2, box["x"] + box["width"] - 3
+    pairs = [(brightness(page, at, y), brightness(page, at + inwards, y)) for at, inwards in ((left, 22), (right, -22))]
+    return [(max(pair) + 0.05) / (min(pair) + 0.05) for pair in pairs]
 
 
 def test_every_page_is_quiet(examples: Site, visiting: Visiting) -> None:

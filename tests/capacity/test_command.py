@@ -33,6 +33,17 @@ def test_the_documentation_shows_what_the_command_prints(project: Path, status: 
     assert f"```\n{ran.out}```\n" in PAGE
 
 
+@pytest.mark.parametrize(("environment", "nodes"), [("dev", ["2", "0", "1"]), ("prod", ["2..6", "1..3", "1..2"])])
+def test_the_examples_fit_onto_the_nodes_of_their_environments(environment: str, nodes: list[str]) -> None:
+    """Each has its own numbers of the same pools; some pods of theirs need GPUs."""
+    ran = kservec(ROOT, "capacity", environment)
+    assert (ran.status, ran.err) == (0, "")
+    assert "\neverything fits\n" in ran.out
+    table = [line.split() for line in ran.out.partition("\n\n")[0].splitlines()]
+    assert [row[1] for row in table if row[0] in ("general", "a100", "l40s")] == nodes
+    assert any(row[0] == "nvidia.com/gpu" and int(row[-2]) > 0 for row in table)
+
+
 def test_programs_get_numbers() -> None:
     """CPUs, bytes and pieces; a figure that is unknown is null, with its reason."""
     answer = json.loads(kservec(FITS, "capacity", "default", "--format", "json").out)
