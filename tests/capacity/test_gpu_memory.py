@@ -210,6 +210,7 @@ def test_a_model_that_reads_more_than_text_has_its_facts_deeper() -> None:
         ),
         ({"parameters": 800, "weight_bytes": 99}, ["has less than a bit of weight_bytes for each of its parameters"]),
         ({"parameters": 800, "weight_bytes": 100}, []),
+        ({"hidden_size": 2, "num_attention_heads": 4}, ["has more num_attention_heads than elements in hidden_size"]),
         ({"torch_dtype": 16}, ["has torch_dtype, which is no word"]),
         ({"tie_word_embeddings": "false"}, ["has tie_word_embeddings, which is no true or false"]),
         ({"text_config": {"quantization_config": "fp8"}}, ["has quantization_config, which is no JSON object"]),

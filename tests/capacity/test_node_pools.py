@@ -55,7 +55,16 @@ def test_what_pods_may_use_of_a_node() -> None:
         ("gpus: {count: 0.5}", "gpus.count must be a whole number"),
         ('gpus: {count: "8"}', "gpus.count must be a whole number"),
         ('systemPods: {amd.com/gpu: "0.5"}', 'systemPods["amd.com/gpu"] is 0.5, and comes in whole numbers'),
+        ("systemPods: {pods: true}", "systemPods.pods: not a quantity"),
+        ("systemPods: {pods: null}", "systemPods.pods: not a quantity"),
+        ("gpus: {count: 8, memory: [80Gi]}", "gpus.memory: not a quantity"),
+        ("labels: {a: b c}", "labels.a: not a label value that Kubernetes takes"),
+        ("taints: [{effect: NoExecute, key: a b}]", "taints[0].key: not a label that Kubernetes takes"),
         ("systemPods: {pods: 500m}", "systemPods.pods is 500m, and comes in whole numbers"),
+        (
+            "migProfiles: [{profile: 1g.10gb, count: 7}], gpus: {count: 7, resource: nvidia.com/mig-1g.10gb}",
+            "gpus.resource is said under migProfiles",
+        ),
         ("migProfiles: [{profile: 1g.10gb, count: 7, memory: 9}]", "migProfiles[0].memory is 9, less than any GPU has"),
     ],
 )

@@ -154,6 +154,7 @@ def contradictions(given: Mapping[str, int]) -> Iterator[str]:
     pairs = {
         f"more {EXPERTS} than {PARAMETERS}": (given.get(EXPERTS), given.get(PARAMETERS)),
         f"more {KV_HEADS} than {HEADS}": (given.get(KV_HEADS), given.get(HEADS)),
+        f"more {HEADS} than elements in {HIDDEN}": (given.get(HEADS), given.get(HIDDEN)),
         f"fewer {PARAMETERS} than its embeddings alone, {VOCABULARY} x {HIDDEN}": (
             given.get(VOCABULARY, 0) * given.get(HIDDEN, 0),
             given.get(PARAMETERS),

@@ -123,6 +123,8 @@ def device_faults(model: spec.NodePool) -> Iterator[Fault]:
         if profile.profile in seen:
             yield Fault(NODE_POOL, ("migProfiles", i, "profile"), f"is there twice: {profile.profile}", help="add up")
         seen.add(profile.profile)
+    if model.gpus is not None and any(model.gpus.resource == resource_of(profile) for profile in model.mig_profiles):
+        yield Fault(NODE_POOL, ("gpus", "resource"), "is said under migProfiles", help="remove it here, or there")
     for resource in (resource_of(part) for _, part in parts):
         if resource in model.allocatable:
             message = f"is said under {'migProfiles' if resource.startswith(MIG) else 'gpus'}"

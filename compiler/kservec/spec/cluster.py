@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from kservec.spec.checked import Json
+from kservec.spec.texts import LabelKey, LabelName, LabelValue
 
 
 class Part(BaseModel):
@@ -95,7 +97,19 @@ class Certificates(Part):
     issuer: Issuer | None = Field(default=None, description="The issuer; without one certificates are self-signed.")
 
 
-Quantity = str | int | float
+def written_as_quantity(value: Json) -> Json:
+    """A value that may be a quantity; whether it is one is not known here.
+
+    Raises:
+        PydanticCustomError: it is no text and no number.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        said = {"remedy": "write a quantity, such as 64 or 512Gi"}
+        raise PydanticCustomError("kservec_quantity", "not a quantity", said)
+    return value
+
+
+Quantity = Annotated[str | int | float, BeforeValidator(written_as_quantity)]
 Count = Annotated[int, Field(ge=0, le=65000)]
 """A number of nodes; no cluster has more."""
 
@@ -125,8 +139,8 @@ class MigProfile(Part):
 class NodeTaint(Part):
     """A taint of the nodes of a pool."""
 
-    key: str = Field(min_length=1, description="Its key.")
-    value: str = Field(default="", description="Its value.")
+    key: LabelName = Field(description="Its key.")
+    value: LabelValue = Field(default="", description="Its value.")
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(description="What it does to pods.")
 
 
@@ -146,7 +160,7 @@ class NodePool(Part):
     )
     gpus: Gpus | None = Field(default=None, description="The whole GPUs of a node.")
     mig_profiles: Sequence[MigProfile] = Field(default=(), description="The partitions of GPUs of a node.")
-    labels: Mapping[str, str] = Field(default_factory=dict, description="Labels of the nodes.")
+    labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the nodes.")
     taints: Sequence[NodeTaint] = Field(default=(), description="Taints of the nodes.")
 
 
