@@ -45,6 +45,10 @@ NIXL = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
          ["acme/chat", "--otlp-traces-endpoint=http://otel:4317"]),
         (["acme/chat"], {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel:4317"}, ["acme/chat"]),
         (["acme/chat", "--kv-transfer-config", NIXL], {}, ["acme/chat", "--kv-transfer-config", NIXL]),
+        (["serve", "--seed", "1", "acme/chat"], {"MODEL_DIR": "/elsewhere"}, ["acme/chat", "--seed", "1"]),
+        (["--enforce-eager", "acme/chat", "--port=9"], {}, ["acme/chat", "--enforce-eager", "--port=9"]),
+        (["serve", "serve"], {}, ["serve"]),
+        (["acme/chat", "--tensor_parallel_s", "2"], {}, ["acme/chat", "--tensor-parallel-size", "2"]),
     ],
 )  # fmt: skip
 def test_conventions_become_arguments(
@@ -78,6 +82,12 @@ def test_certificates_are_passed_on(place: Place, tmp_path: Path) -> None:
         (tmp_path / name).write_text("x")
     flags = [f"--ssl-certfile={tmp_path}/tls.crt", "--ssl-keyfile", f"{tmp_path}/tls.key", "--enable-ssl-refresh"]
     assert place.run("acme/chat", *flags).words == ["serve", "acme/chat", *flags]
+
+
+def test_tokenizing_follows_the_conventions(place: Place) -> None:
+    """Port and names come from variables, too."""
+    done = place.run("launch", "render", "acme/chat", PORT="8080", SERVED_MODEL_NAME="chat")
+    assert done.words == ["launch", "render", "acme/chat", "--served-model-name", "chat", "--port=8080"]
 
 
 def test_tokenizing_needs_no_gpu(place: Place, weights: str) -> None:
@@ -135,6 +145,9 @@ def test_a_dry_run_runs_nothing(place: Place) -> None:
         (["serve", "acme/chat", "--seed=1", "--", "--dry_run"], {}, "would run vllm serve acme/chat --seed=1"),
         (["launch", "--dry-run", "render", "acme/chat"], {}, "would run vllm launch render acme/chat"),
         (["acme/chat"], {"VLLM_ADDITIONAL_ARGS": "--seed=1 --dry-run"}, "would run vllm serve acme/chat --seed=1"),
+        (["acme/chat", "--of-a-plugin", "a", "b", "--dry-run"], {}, "would run vllm serve acme/chat --of-a-plugin a b"),
+        (["--dry-run", "acme/chat", "--hf-over.a", "b"], {}, "would run vllm serve acme/chat --hf-overrides.a b"),
+        (["--dry-run", "--hf-over.a", "b", "acme/chat"], {}, "would run vllm serve acme/chat --hf-overrides.a b"),
     ],
 )
 def test_a_dry_run_may_be_asked_for_anywhere(
@@ -146,10 +159,10 @@ def test_a_dry_run_may_be_asked_for_anywhere(
     assert f"{shown}\n" in done.said
 
 
-@pytest.mark.parametrize("word", ["--version", "-v"])
-def test_the_version_is_that_of_vllm(place: Place, word: str) -> None:
+@pytest.mark.parametrize("argv", [["--version"], ["-v"], ["serve", "acme/chat", "--version"]])
+def test_the_version_is_that_of_vllm(place: Place, argv: list[str]) -> None:
     """It is told without a model and a GPU."""
-    done = place.run(word, CUDA_VISIBLE_DEVICES="")
+    done = place.run(*argv, CUDA_VISIBLE_DEVICES="")
     assert (done.status, done.said, done.records) == (0, f"kservec-vllm, for vLLM {read()['vllm']}\n", [])
 
 
@@ -162,6 +175,7 @@ def test_the_version_is_that_of_vllm(place: Place, word: str) -> None:
         ),
         ("--max_model_length=9", "--max-model-length, unless a plugin adds it; did you mean --max-model-len?"),
         ("--of-a-plugin", "--of-a-plugin, unless a plugin adds it\n"),
+        ("--dryrun", "--dryrun, unless a plugin adds it; did you mean --dry-run?"),
     ],
 )
 def test_unknown_flags_are_told_of(place: Place, flag: str, meant: str) -> None:
@@ -169,6 +183,12 @@ def test_unknown_flags_are_told_of(place: Place, flag: str, meant: str) -> None:
     done = place.run("--dry-run", "acme/chat", flag)
     assert done.status == 0
     assert f"warning: vLLM {read()['vllm']} has no {meant}" in done.said
+
+
+def test_variables_that_were_not_replaced_are_told_of(place: Place) -> None:
+    """Kubernetes leaves a reference as it stands where the container has no such variable."""
+    done = place.run("--dry-run", "acme/chat", "--seed=$(SEED)")
+    assert "warning: $(SEED) stands for itself" in done.said
 
 
 @pytest.mark.parametrize(
@@ -181,10 +201,11 @@ def test_no_known_flag_is_doubted(place: Place, flag: str) -> None:
     assert "warning" not in done.said
 
 
-def test_help_tells_of_statuses(place: Place) -> None:
-    """Each status of its own is in its help text."""
-    done = place.run("--help")
-    assert done.status == 0
+@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["serve", "--help"], ["launch", "render", "-h"], ["--help=all"]])
+def test_help_tells_of_statuses(place: Place, argv: list[str]) -> None:
+    """Each status of its own is in its help text, which is told wherever it is asked for, and nothing is run."""
+    done = place.run(*argv)
+    assert (done.status, done.records) == (0, [])
     assert all(str(status) in done.said for status in (64, 66, 69, 70, 73, 78, 126, 127, 128))
 
 

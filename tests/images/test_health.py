@@ -55,6 +55,15 @@ def test_a_port_that_is_none_is_refused(place: Place, told: str, status: int) ->
     assert "Traceback" not in done.said
 
 
+def test_the_port_may_be_an_argument(place: Place) -> None:
+    """It wins over the variable; nothing else is one."""
+    assert place.run("health", "--port=1", PORT="x").status == 1
+    assert place.run("health", "--port", "70000").status == 78
+    done = place.run("health", "acme/chat")
+    assert (done.status, done.records) == (64, [])
+    assert "health is told 'acme/chat'" in done.said
+
+
 def test_nobody_there_is_not_healthy(place: Place) -> None:
     """A port at which nobody listens."""
     assert place.run("health", PORT="1").status == 1

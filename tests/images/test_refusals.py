@@ -11,6 +11,7 @@ from .programs import TMP, Done, Place, adapter, is_root, model, safetensors
 
 USAGE, NO_INPUT, CONFIG = 64, 66, 78
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+BUNDLE = '{"kv_connector":"MultiConnector","kv_connector_extra_config":{"connectors":['
 NO_ROLE = '{"kv_connector":"NixlConnector"}'
 
 
@@ -99,6 +100,30 @@ def refused(done: Done, status: int, message: str) -> None:
         (["acme/chat"], {"RAY_PORT": "70000"}, CONFIG, "RAY_PORT is 70000"),
         (["acme/chat"], {"LWS_GROUP_SIZE": "2", "LWS_WORKER_INDEX": "2"}, CONFIG,
          "LWS_WORKER_INDEX is 2, and LWS_GROUP_SIZE is 2"),
+        (["acme/chat", "-dp=4", "-dpl=2", "--headless", "--data-parallel-address=localhost"], {"LWS_WORKER_INDEX": "2"},
+         CONFIG, "--data-parallel-start-rank is 4, and there are only 4"),
+        (["acme/chat", "--data-parallel-address="], {}, USAGE, "--data-parallel-address is empty"),
+        (["acme/chat", "--nnodes=0"], {}, CONFIG, "--nnodes is 0"),
+        (["acme/chat"], {"TENSOR_PARALLEL_SIZE": "0"}, CONFIG, "TENSOR_PARALLEL_SIZE is 0"),
+        (["acme/chat"], {"RAY_NODE_COUNT": "0"}, CONFIG, "RAY_NODE_COUNT is 0"),
+        (["acme/chat"], {"LWS_GROUP_SIZE": "0"}, CONFIG, "LWS_GROUP_SIZE is 0"),
+        (["acme/chat", "--tensor-parallel-s=9"], {}, CONFIG, "vLLM is told to use 9 GPUs on this node (tensor 9)"),
+        (["acme/chat", "--lora-mod", "a=/x"], {}, CONFIG, "--lora-modules is given without --enable-lora"),
+        (["acme/chat", "--config=/x"], {}, NO_INPUT, "/x of --config is not there"),
+        (["acme/chat", "--kv-transfer-config", '{"kv_connector":5,"kv_role":"kv_both"}'], {}, CONFIG,
+         "--kv-transfer-config names no kv_connector"),
+        (["acme/chat", "--kv-transfer-config", BUNDLE * 300 + "{}" + "]}}" * 300], {}, CONFIG,
+         "--kv-transfer-config names no kv_connector"),
+        (["acme/chat"], {"SERVED_MODEL_NAME": "chat --trust-remote-code"}, CONFIG,
+         "SERVED_MODEL_NAME is 'chat --trust-remote-code'"),
+        ([], {"MODEL_DIR": "--trust-remote-code"}, USAGE, "'--trust-remote-code' names no model"),
+        ([""], {}, USAGE, "'' names no model"),
+        (["--model="], {}, USAGE, "'' names no model"),
+        (["pvc://models/chat"], {}, USAGE, "vLLM cannot load pvc://models/chat"),
+        (["srve", "acme/chat"], {}, USAGE, "'acme/chat' belongs to no flag, and the model is 'srve'"),
+        (["acme/chat", "--enable-lora", "true"], {}, USAGE, "'true' belongs to no flag, and the model is 'acme/chat'"),
+        (["acme/chat", "--", "--seed=1", "--"], {}, USAGE, "-- stands in VLLM_ADDITIONAL_ARGS, or twice"),
+        (["acme/chat"], {"VLLM_ADDITIONAL_ARGS": "-- --seed=1"}, USAGE, "-- stands in VLLM_ADDITIONAL_ARGS, or twice"),
         (["bench", "serve"], {}, USAGE, "'bench' is no command of this program"),
         (["launch", "acme/chat"], {}, USAGE, "'launch' is no command of this program"),
         (["--dry-run", "run-batch"], {}, USAGE, "'run-batch' is no command of this program"),

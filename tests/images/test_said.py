@@ -62,3 +62,10 @@ def test_long_words_take_no_longer_than_they_are(place: Place, text: str) -> Non
     """Each would take minutes if every place of it were looked at from every other; a run has seconds."""
     done = place.run("--dry-run", "acme/chat", f"--hf-overrides={text * (100_000 // len(text))}")
     assert done.status == 0
+
+
+@pytest.mark.parametrize("log", ["2>&-", "2>/dev/full"])
+def test_a_log_that_takes_nothing_is_no_reason_not_to_serve(place: Place, log: str) -> None:
+    """It is closed, or the disk is full."""
+    done = place.run_words(["/bin/sh", "-c", f"exec kservec-vllm acme/chat --seed=1 {log}"])
+    assert (done.status, done.words) == (0, ["serve", "acme/chat", "--seed=1"])

@@ -51,6 +51,12 @@ def test_a_user_without_a_name_gets_one(open_place: Place) -> None:
     assert done.environment["USER"] == "vllm"
 
 
+def test_the_name_of_a_user_leads_nowhere(open_place: Place) -> None:
+    """It is no part of a path that is written to."""
+    done = open_place.run("acme/chat", prefix=OUTSIDER, HOME="/root", USER="/../../etc")
+    assert done.environment["HOME"] == BELOW_TMP
+
+
 def test_nowhere_to_write_is_refused(open_place: Place) -> None:
     """With a read-only root file system and nothing mounted there is a message instead of a library's traceback."""
     readonly = f"mount --bind {TMP} {TMP} && mount -o remount,ro,bind {TMP}"

@@ -2,8 +2,9 @@
 
     kservec-vllm [serve | launch render] [MODEL] [ARGUMENTS of vLLM] [-- ARGUMENTS of a spec]
     kservec-vllm ... --dry-run ...  say what would be run, and check it, but run nothing
-    kservec-vllm health             whether the server of this container answers: 0, or 1
+    kservec-vllm health [--port N]  whether the server of this container answers: 0, or 1
     kservec-vllm --version          the version of vLLM that it is for
+    kservec-vllm --help             this; the arguments of vLLM are told by `vllm serve --help=all`
 
 Exit status: vLLM's own, 128 and more for a signal; 64 what it is told cannot be read, 66 files of the model are
 missing, 69 the leader or a node did not come in time, 70 a fault of this program, 73 there is nowhere to write,
@@ -23,11 +24,12 @@ from .flags import doubts, pinned_version
 from .health import is_healthy
 from .home import home_variables
 from .leader import wait_for_leader, wait_for_nodes
-from .plan import Plan, is_dry_run, make_plan
+from .plan import Plan, make_plan
 from .refusals import SOFTWARE, Refusal
 from .settings import Settings, read_settings
 from .shown import NAME, say, shown
 from .supervise import BY_SIGNAL, Interrupted
+from .words import has
 
 VLLM, RAY = "vllm", "ray"
 KILLED = BY_SIGNAL + signal.SIGKILL
@@ -35,15 +37,12 @@ KILLED = BY_SIGNAL + signal.SIGKILL
 
 def main(argv: Sequence[str]) -> int:
     """Run the program; its exit status."""
-    if argv[:1] in (["-h"], ["--help"]):
-        sys.stdout.write(__doc__ or "")
-        return 0
-    if argv[:1] in (["-v"], ["--version"]):
-        sys.stdout.write(f"{NAME}, for vLLM {pinned_version()}\n")
-        return 0
     try:
+        if (answer := answered(argv)) is not None:
+            sys.stdout.write(answer)
+            return 0
         if argv[:1] == ["health"]:
-            return 0 if is_healthy(read_settings(os.environ).port) else 1
+            return 0 if is_healthy(argv[1:], read_settings(os.environ).port) else 1
         supervise.install()
         return start(argv, os.environ)
     except Refusal as refusal:
@@ -59,6 +58,13 @@ def main(argv: Sequence[str]) -> int:
         return SOFTWARE
 
 
+def answered(argv: Sequence[str]) -> str | None:
+    """What is written where help or the version is asked for, wherever that is; None where neither is."""
+    if has(argv, "-h", "--help"):
+        return __doc__
+    return f"{NAME}, for vLLM {pinned_version()}\n" if has(argv, "-v", "--version") else None
+
+
 def start(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Plan, say what will be run, wait for others, run it."""
     settings = read_settings(environment)
@@ -68,7 +74,7 @@ def start(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         say(f"sets {name}={value}")
     for doubt in doubts(plan.words) if plan.runs_vllm else ():
         say(f"warning: {doubt}")
-    if is_dry_run(argv, settings):
+    if plan.is_dry:
         say(f"would run {shown(command(plan, settings, plan.cluster.leader))}")
         return 0
     address = wait_for_leader(plan.cluster, settings.deadline_seconds)

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from .parallelism import BACKEND, DATA, DATA_LOCAL, PIPELINE, START_RANK, TENSOR
-from .refusals import CONFIG, Refusal
+from .parallelism import BACKEND, DATA, DATA_LOCAL, NODES, PIPELINE, START_RANK, TENSOR
+from .refusals import CONFIG, USAGE, Refusal
 from .settings import Settings
 from .words import has, number, port_of, value, without
 
 ADDRESS: Final = ("--data-parallel-address", "-dpa")
 RPC_PORT: Final = ("--data-parallel-rpc-port", "-dpp")
 RPC_DEFAULT: Final = 29550
-NODES, NODE_RANK = ("--nnodes", "-n"), ("--node-rank", "-r")
+NODE_RANK: Final = ("--node-rank", "-r")
 MASTER, MASTER_PORT = "--master-addr", "--master-port"
 MASTER_DEFAULT: Final = 29501
 HEADLESS: Final = "--headless"
@@ -53,8 +53,16 @@ class Cluster:
 
 
 def cluster_of(words: Sequence[str], settings: Settings) -> Cluster:
-    """The group that arguments or variables describe; arguments win."""
+    """The group that arguments or variables describe; arguments win.
+
+    Raises:
+        Refusal: the leader has no name, or a rank lies outside of the group.
+    """
     if (address := value(words, *ADDRESS)) is not None:
+        if not address:
+            raise Refusal(
+                USAGE, f"{ADDRESS[0]} is empty", "name the leader's pod; a variable in its place may be unset"
+            )
         role = Role.WORKER if has(words, HEADLESS) else Role.LEADER
         port = port_of(words, *RPC_PORT) or RPC_DEFAULT
         return Cluster(role=role, leader=address, port=port, flag=ADDRESS[0], index=settings.lws_index)

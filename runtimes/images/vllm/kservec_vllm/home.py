@@ -26,6 +26,7 @@ CACHES: Final = (
     "XDG_CONFIG_HOME",
 )
 """Variables that name a folder to write to."""
+NAME: Final = "vllm"
 LAST_RESORT: Final = Path("/tmp")  # noqa: S108 - the folder below it carries the user's number
 
 
@@ -42,7 +43,7 @@ def home_variables(environment: Mapping[str, str]) -> Mapping[str, str]:
 
 def changes(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The variables that change."""
-    base = LAST_RESORT / f"{environment.get('USER') or 'vllm'}-{os.getuid()}"
+    base = LAST_RESORT / f"{NAME}-{os.getuid()}"
     for name in CACHES:
         told = environment.get(name, "")
         if name != "HOME" and not told:
@@ -54,7 +55,7 @@ def changes(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             raise Refusal(CANNOT_WRITE, message, "mount an emptyDir at /home and one at /tmp")
         yield name, str(base if name == "HOME" else base / name.lower())
     if not environment.get("USER") and not is_known():
-        yield "USER", "vllm"
+        yield "USER", NAME
 
 
 def is_known() -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from .files import check_readable, json_file
+from .flags import strays
 from .refusals import CONFIG, NO_INPUT, USAGE, Refusal
 from .settings import Settings
 from .weights import GGUF, SUFFIXES, check_file, check_weights
@@ -17,6 +18,8 @@ MOUNT: Final = "/mnt/models"
 HUB: Final = "hf://"
 FLAGS: Final = ("--model", "--model-dir", "--model-id")
 """vLLM's own flag, and those of KServe's Hugging Face server."""
+OF_KSERVE: Final = ("pvc://", "oci://", "oci+native://", "http://", "https://")
+NO_VALUE: Final = "name the model once; a flag that switches something on takes no value"
 LOADS_NO_FILES: Final = frozenset({"dummy", "runai_streamer", "runai_streamer_sharded", "tensorizer"})
 
 
@@ -26,10 +29,11 @@ def model_words(words: Sequence[str], settings: Settings) -> list[str]:
     Raises:
         Refusal: there are two models, or the URI is no model of the hub.
     """
-    rest = list(words)
-    told: list[str] = []
-    if rest and flag_of(rest[0]) is None:
-        told.append(rest.pop(0))
+    places = strays(words)
+    told = [words[i] for i in places]
+    if len(told) > 1:
+        raise Refusal(USAGE, f"{told[1]!r} belongs to no flag, and the model is {told[0]!r}", NO_VALUE)
+    rest = [word for i, word in enumerate(words) if i not in places]
     for flag in FLAGS:
         if (found := value(rest, flag)) is not None:
             told.append(found)
@@ -39,12 +43,26 @@ def model_words(words: Sequence[str], settings: Settings) -> list[str]:
     if not told and has(rest, "--config"):
         return rest
     model = told[0] if told else settings.model or MOUNT
+    check_name(model)
     if not model.startswith(HUB):
         return [model, *rest]
     name, revision = hub_name(model)
     if revision and not has(rest, "--revision"):
         rest = [f"--revision={revision}", *rest]
     return [name, *rest]
+
+
+def check_name(model: str) -> None:
+    """Whether a text can name a model.
+
+    Raises:
+        Refusal: it is none, a flag, or where only KServe gets models from.
+    """
+    if not model or flag_of(model) is not None:
+        raise Refusal(USAGE, f"{model!r} names no model", "name a folder or hf://OWNER/NAME; is a variable unset?")
+    if model.startswith(OF_KSERVE):
+        remedy = f"leave it to KServe, and name the folder where it mounts the model: {MOUNT}"
+        raise Refusal(USAGE, f"vLLM cannot load {model}", remedy)
 
 
 def hub_name(uri: str) -> tuple[str, str]:

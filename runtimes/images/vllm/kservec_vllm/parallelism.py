@@ -17,27 +17,27 @@ DATA: Final = ("--data-parallel-size", "-dp")
 DATA_LOCAL: Final = ("--data-parallel-size-local", "-dpl")
 START_RANK: Final = ("--data-parallel-start-rank", "-dpr")
 RANK: Final = ("--data-parallel-rank", "-dpn")
+NODES: Final = ("--nnodes", "-n")
 BACKEND: Final = ("--distributed-executor-backend",)
 DATA_BACKEND: Final = ("--data-parallel-backend", "-dpb")
 
 
 def parallel_words(words: Sequence[str], settings: Settings) -> list[str]:
-    """The words with tensor and pipeline parallelism, as told, else by the variables of KServe's workers.
-
-    Raises:
-        Refusal: numbers contradict each other.
-    """
+    """The words with tensor and pipeline parallelism, as told, else by the variables of KServe's workers."""
     found = list(words)
     for flags, size in ((TENSOR, settings.tensor), (PIPELINE, settings.pipeline)):
-        if size is not None and size > 1 and not has(found, *flags, "--config"):
+        if size > 1 and not has(found, *flags, "--config"):
             found = [*found, f"{flags[0]}={size}"]
-    check_numbers(found)
     return found
 
 
 def check_numbers(words: Sequence[str]) -> None:
-    """Whether sizes are at least 1, and ranks lie within them."""
-    for flags in (TENSOR, PIPELINE, DATA):
+    """Whether sizes are at least 1, and ranks lie within them.
+
+    Raises:
+        Refusal: they are not, or do not.
+    """
+    for flags in (TENSOR, PIPELINE, DATA, NODES):
         if number(words, *flags) == 0:
             raise Refusal(CONFIG, f"{flags[0]} is 0", "it is 1 at least; leave it out for 1")
     data, local = number(words, *DATA) or 1, number(words, *DATA_LOCAL)

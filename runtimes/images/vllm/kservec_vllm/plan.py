@@ -7,30 +7,34 @@ from dataclasses import dataclass
 
 from .adapters import check_adapters
 from .cluster import Cluster, Role, cluster_of, node_words
+from .flags import spelt_out
 from .model import check_model, model_words
-from .parallelism import check_gpus, parallel_words
+from .parallelism import check_gpus, check_numbers, parallel_words
 from .refusals import USAGE, Refusal
-from .serving import check_tls, serving_words
+from .serving import check_config, check_tls, serving_words
 from .settings import Settings
 from .tracing import tracing_words
 from .transfer import check_transfer, side_channel
-from .words import flag_of, split, unquoted
+from .words import DRY_RUN, flag_of, has, split, unquoted
 
 SERVE = ("serve",)
 RENDER = ("launch", "render")
 OTHERS = ("bench", "chat", "collect-env", "complete", "launch", "run-batch", "vllm")
 """Commands of vLLM that serve nothing, and what is more than a command."""
 SEPARATOR = "--"
-DRY_RUN = "--dry-run"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is run: the words after `vllm`, variables besides those that are there, and the part in a group of nodes."""
+    """What is run: the words after `vllm`, variables besides those that are there, and the part in a group of nodes.
+
+    `is_dry`: it is to be said, and not to be run.
+    """
 
     words: tuple[str, ...]
     variables: Mapping[str, str]
     cluster: Cluster
+    is_dry: bool
 
     @property
     def runs_vllm(self) -> bool:
@@ -41,38 +45,55 @@ class Plan:
 def make_plan(argv: Sequence[str], settings: Settings) -> Plan:
     """What to run for the words of a command line: `[serve | launch render] [words of a preset --] words of a spec`.
 
-    VLLM_ADDITIONAL_ARGS goes between the two, so that a spec wins over it and it wins over a preset.
+    VLLM_ADDITIONAL_ARGS goes between the two, so that a spec wins over it and it wins over a preset. A dry run may be
+    asked for in any of them.
 
     Raises:
         Refusal: what is told cannot be read, contradicts itself or the hardware, or files are missing.
     """
+    added = split(settings.additional_arguments, "VLLM_ADDITIONAL_ARGS")
+    is_dry = has([*argv, *added], DRY_RUN)
     command, rest = command_of(without_dry_run(argv))
     before, after = layers(rest)
-    added = added_words(settings)
-    words = [*map(unquoted, before), *without_dry_run(added), *map(unquoted, after)]
+    words = [spelt_out(unquoted(word)) for word in (*before, *without_dry_run(added), *after)]
+    if SEPARATOR in words:
+        message = f"{SEPARATOR} stands in VLLM_ADDITIONAL_ARGS, or twice"
+        raise Refusal(USAGE, message, "write it once, between a preset's arguments and a spec's; vLLM takes none")
     if command == RENDER:
-        words = model_words(words, settings)
-        check_model(words)
-        check_tls(words)
-        return Plan(words=(*command, *words), variables={}, cluster=Cluster())
-    return serving(command, words, settings)
-
-
-def serving(command: Sequence[str], words: list[str], settings: Settings) -> Plan:
-    """What to run to serve a model."""
+        words = serving_words(model_words(words, settings), settings)
+        check_files(words)
+        return Plan(words=(*command, *words), variables={}, cluster=Cluster(), is_dry=is_dry)
     cluster = cluster_of(words, settings)
     if not (cluster.uses_ray and cluster.role is Role.WORKER):
-        words = model_words(words, settings)
-        words = parallel_words(words, settings)
-        words = node_words(words, cluster, settings)
-        words = serving_words(words, settings)
-        words = tracing_words(words, settings)
-        check_model(words)
-        check_tls(words)
-        check_transfer(words)
-        check_adapters(words)
-        check_gpus(words, settings, cluster.spread)
-    return Plan(words=(*command, *words), variables=side_channel(words, settings), cluster=cluster)
+        words = server_words(words, cluster, settings)
+        check_files(words)
+        check_engine(words, cluster, settings)
+    variables = side_channel(words, settings)
+    return Plan(words=(*command, *words), variables=variables, cluster=cluster, is_dry=is_dry)
+
+
+def server_words(words: Sequence[str], cluster: Cluster, settings: Settings) -> list[str]:
+    """The words of a server of a model."""
+    found = model_words(words, settings)
+    found = parallel_words(found, settings)
+    found = node_words(found, cluster, settings)
+    found = serving_words(found, settings)
+    return tracing_words(found, settings)
+
+
+def check_files(words: Sequence[str]) -> None:
+    """Whether what is read before anything is served can be read."""
+    check_model(words)
+    check_tls(words)
+    check_config(words)
+
+
+def check_engine(words: Sequence[str], cluster: Cluster, settings: Settings) -> None:
+    """Whether what computes can work as it is told."""
+    check_numbers(words)
+    check_transfer(words)
+    check_adapters(words)
+    check_gpus(words, settings, cluster.spread)
 
 
 def command_of(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -91,19 +112,9 @@ def command_of(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return SERVE, argv
 
 
-def is_dry_run(argv: Sequence[str], settings: Settings) -> bool:
-    """Whether nothing is to be run, wherever that is said."""
-    return len(without_dry_run(words := [*argv, *added_words(settings)])) < len(words)
-
-
 def without_dry_run(words: Sequence[str]) -> list[str]:
     """All words but that nothing is to be run, which is for this program alone."""
     return [word for word in words if flag_of(word) != DRY_RUN]
-
-
-def added_words(settings: Settings) -> list[str]:
-    """The words of the variable for more of them."""
-    return split(settings.additional_arguments, "VLLM_ADDITIONAL_ARGS")
 
 
 def layers(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -8,11 +8,12 @@ from typing import Final
 
 from .refusals import CONFIG, NO_INPUT, Refusal
 from .settings import Settings
-from .words import has, port_of, split, value, values, without
+from .words import flag_of, has, port_of, split, value, values, without
 
 NAME: Final = "--served-model-name"
 KSERVE_NAME: Final = "--model-name"
 PORT: Final = "--port"
+CONFIG_FILE: Final = "--config"
 CERTIFICATE, KEY, AUTHORITIES = "--ssl-certfile", "--ssl-keyfile", "--ssl-ca-certs"
 
 
@@ -28,10 +29,13 @@ def serving_words(words: Sequence[str], settings: Settings) -> list[str]:
         found = without(found, KSERVE_NAME)
         found = found if has(found, NAME) else [*found, NAME, *names]
     elif settings.names and not has(found, NAME):
-        found = [*found, NAME, *split(settings.names, "SERVED_MODEL_NAME")]
+        names = split(settings.names, "SERVED_MODEL_NAME")
+        if any(flag_of(name) for name in names):
+            raise Refusal(CONFIG, f"SERVED_MODEL_NAME is {settings.names!r}", "names do not begin with a dash")
+        found = [*found, NAME, *names]
     if has(found, NAME) and not all(values(found, NAME) or [""]):
         raise Refusal(CONFIG, "the model is to be served under an empty name", f"give {NAME} a name, or leave it out")
-    if settings.port and not has(found, PORT) and not has(found, "--headless", "--uds", "--config"):
+    if settings.port and not has(found, PORT) and not has(found, "--headless", "--uds", CONFIG_FILE):
         found = [*found, f"{PORT}={settings.port}"]
     port_of(found, PORT)
     return found
@@ -49,8 +53,22 @@ def check_tls(words: Sequence[str]) -> None:
         raise Refusal(CONFIG, f"{given} is given without {lacks}", f"add {lacks}, or leave both out to speak HTTP")
     if has(words, "--enable-ssl-refresh") and certificate is None:
         raise Refusal(CONFIG, "--enable-ssl-refresh is given without a certificate", f"add {CERTIFICATE} and {KEY}")
-    for flag, name in ((CERTIFICATE, certificate), (KEY, key), (AUTHORITIES, value(words, AUTHORITIES))):
-        if name is not None and not (os.path.isfile(name) and os.access(name, os.R_OK)):
-            what = "cannot be read as a file" if os.path.exists(name) else "is not there"
-            remedy = "mount the Secret of the certificate; its name is in the volume tls-certs"
-            raise Refusal(NO_INPUT, f"{name} of {flag} {what}", remedy)
+    for flag in (CERTIFICATE, KEY, AUTHORITIES):
+        check_named(words, flag, "mount the Secret of the certificate; its name is in the volume tls-certs")
+
+
+def check_config(words: Sequence[str]) -> None:
+    """Whether a file of arguments can be read; what it says is left to vLLM.
+
+    Raises:
+        Refusal: it cannot.
+    """
+    check_named(words, CONFIG_FILE, "mount what holds it")
+
+
+def check_named(words: Sequence[str], flag: str, remedy: str) -> None:
+    """Whether the file that a flag names, if it is given, can be read."""
+    name = value(words, flag)
+    if name is not None and not (os.path.isfile(name) and os.access(name, os.R_OK)):
+        what = "cannot be read as a file" if os.path.exists(name) else "is not there"
+        raise Refusal(NO_INPUT, f"{name} of {flag} {what}", remedy)

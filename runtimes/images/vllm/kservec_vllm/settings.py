@@ -27,8 +27,8 @@ class Settings:
     model: str = ""
     names: str = ""
     port: str = ""
-    tensor: int | None = None
-    pipeline: int | None = None
+    tensor: int = 1
+    pipeline: int = 1
     lws_leader: str = ""
     lws_size: int = 1
     lws_index: int = 0
@@ -55,10 +55,13 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     def text(*names: str) -> str:
         return next((found for name in names if (found := environment.get(name, "").strip())), "")
 
-    def count(name: str, default: int) -> int:
-        return whole(found, name) if (found := text(name)) else default
+    def count(name: str, default: int, least: int = 0) -> int:
+        found = whole(told, name) if (told := text(name)) else default
+        if told and found < least:
+            raise Refusal(CONFIG, f"{name} is {found}", f"it is {least} at least; leave it out for {default}")
+        return found
 
-    index, size = count("LWS_WORKER_INDEX", 0), count("LWS_GROUP_SIZE", 1)
+    index, size = count("LWS_WORKER_INDEX", 0), count("LWS_GROUP_SIZE", 1, 1)
     if text("LWS_GROUP_SIZE") and index >= size:
         message = f"LWS_WORKER_INDEX is {index}, and LWS_GROUP_SIZE is {size}"
         raise Refusal(CONFIG, message, "indices count from 0; leave both variables to LeaderWorkerSet")
@@ -69,14 +72,14 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         model=text("MODEL_DIR", "MODEL_ID"),
         names=text("SERVED_MODEL_NAME"),
         port=text("PORT"),
-        tensor=count("TENSOR_PARALLEL_SIZE", 0) or None,
-        pipeline=count("PIPELINE_PARALLEL_SIZE", 0) or None,
+        tensor=count("TENSOR_PARALLEL_SIZE", 1, 1),
+        pipeline=count("PIPELINE_PARALLEL_SIZE", 1, 1),
         lws_leader=text("LWS_LEADER_ADDRESS"),
         lws_size=size,
         lws_index=index,
         head_service=text("HEAD_SVC"),
         namespace=text("POD_NAMESPACE"),
-        node_count=count("RAY_NODE_COUNT", 1),
+        node_count=count("RAY_NODE_COUNT", 1, 1),
         ray_port=port(ray_port, "RAY_PORT") if ray_port else RAY_PORT,
         executor=text("DISTRIBUTED_EXECUTOR_BACKEND"),
         deadline_seconds=count("LEADER_TIMEOUT_SECONDS", 0)

@@ -8,10 +8,12 @@ text alone: each expression goes over a part of it once.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from .words import flag_of
@@ -31,8 +33,9 @@ _value = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s&"',;}]+)?""").match
 
 def say(text: str) -> None:
     """One line, whatever the text is."""
-    sys.stderr.write(f"{NAME}: {escaped(cleaned(text))}\n")
-    sys.stderr.flush()
+    line = f"{NAME}: {escaped(cleaned(text))}\n".encode(errors="backslashreplace")
+    with suppress(OSError, AttributeError):  # a log that is closed or full is no reason not to serve
+        os.write(sys.stderr.fileno(), line)
 
 
 def escaped(text: str) -> str:

@@ -18,17 +18,18 @@ SIDE_CHANNEL: Final = "VLLM_NIXL_SIDE_CHANNEL_HOST"
 
 def connectors(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The connectors of a configuration: itself, or those that it bundles."""
-    if config.get("kv_connector") != MULTI:
-        yield config
-        return
-    extra = config.get("kv_connector_extra_config")
-    inner = extra.get("connectors") if isinstance(extra, dict) else None
-    if not isinstance(inner, list) or not inner or not all(isinstance(entry, dict) for entry in inner):
-        raise Refusal(
-            CONFIG, f"{MULTI} of {FLAG} bundles no connectors", "list them in kv_connector_extra_config.connectors"
-        )
-    for entry in inner:
-        yield from connectors(entry)
+    waiting = [config]
+    while waiting:
+        connector = waiting.pop()
+        if connector.get("kv_connector") != MULTI:
+            yield connector
+            continue
+        extra = connector.get("kv_connector_extra_config")
+        inner = extra.get("connectors") if isinstance(extra, dict) else None
+        if not isinstance(inner, list) or not inner or not all(isinstance(entry, dict) for entry in inner):
+            remedy = "list them in kv_connector_extra_config.connectors"
+            raise Refusal(CONFIG, f"{MULTI} of {FLAG} bundles no connectors", remedy)
+        waiting += reversed(inner)
 
 
 def check_transfer(words: Sequence[str]) -> None:
@@ -44,7 +45,7 @@ def check_transfer(words: Sequence[str]) -> None:
         return
     for connector in connectors(json_object(text, FLAG)):
         name, role = connector.get("kv_connector"), connector.get("kv_role")
-        if not name:
+        if not name or not isinstance(name, str):
             raise Refusal(CONFIG, f"{FLAG} names no kv_connector", "add one, NixlConnector for prefill and decode")
         if role not in ROLES:
             message = f"kv_role of {name} in {FLAG} is {role!r}" if role else f"{name} in {FLAG} has no kv_role"

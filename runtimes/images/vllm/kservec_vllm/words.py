@@ -9,10 +9,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from .refusals import CONFIG, USAGE, Refusal
 
+DRY_RUN: Final = "--dry-run"
+"""The flag that is this program's own: nothing is to be run."""
 LOWEST_PORT, HIGHEST_PORT = 1, 65535
 _is_flag = re.compile(r"--[a-zA-Z]|-[a-zA-Z]").match
 
