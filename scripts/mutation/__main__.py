@@ -43,7 +43,7 @@ LEFT_OUT = (
     "overlays", "pages", "report", "router", "scale", "security", "watching", "writer",
 )  # fmt: skip
 """Tests that start processes, or that look at what golden cases give, which is done here."""
-MOST_TESTS, SECONDS = 90, 120
+MOST_TESTS, SECONDS = 45, 120
 UNKNOWN_TESTS = (4, 5)
 """How pytest ends when it does not know the tests, which tells nothing of a mutant."""
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "coverage", "-p", "no:cacheprovider"]

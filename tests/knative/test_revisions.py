@@ -84,8 +84,12 @@ def test_a_second_canary_keeps_the_stable_revision(knative, predictor):
 def test_a_canary_that_is_no_other_version(knative, predictor):
     """A share of traffic for what is stable already is named in a warning."""
     first = build(knative, predictor, "1")
-    assert build(knative, predictor, "1", 20, first.tree).slugs == ["knative/canary-of-itself"]
-    assert build(knative, predictor, "2", 20, first.tree).slugs == ["knative/canary-runs"]
+    same, other = (build(knative, predictor, version, 20, first.tree) for version in ("1", "2"))
+    assert (same.slugs, other.slugs) == (["knative/canary-of-itself"], ["knative/canary-runs"])
+    assert [d.help for d in (*same.compilation.diagnostics, *other.compilation.diagnostics)] == [
+        "change the model or the pod, or remove the field",
+        "end the canary in time",
+    ]
 
 
 def test_the_annotation_names_the_stable_revision(knative, predictor):

@@ -96,12 +96,25 @@ def test_keda_with_triggers_of_the_users(bench) -> None:
     assert "inference.optimization/acceleratorName" not in made["metadata"]["labels"]
 
 
-@pytest.mark.parametrize("sections", [{}, prometheus(authModes="bearer"), prometheus(triggerAuthName="prom")])
-def test_keda_needs_to_know_prometheus(bench, sections) -> None:
+HALF = "autoscaling-wva-controller-config has only one of prometheus.authModes and prometheus.triggerAuthName"
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({}, "ml/chat is to be scaled by KEDA, and autoscaling-wva-controller-config has no prometheus.url"),
+        (prometheus(authModes="bearer"), HALF),
+        (prometheus(triggerAuthName="prom"), HALF),
+    ],
+)
+def test_keda_needs_to_know_prometheus(bench, sections, message) -> None:
     """Its address, and either both or neither of what proves who asks."""
     built = build(bench, single(scaling=keda()), sections=sections)
-    assert built.slugs == ["llm/prometheus-settings"]
-    assert built.diagnostics[0].span is not None
+    (error,) = built.diagnostics
+    assert error.code.slug == "llm/prometheus-settings"
+    assert error.message.removeprefix("LLMInferenceService ") == message
+    assert error.help == "complete autoscaling-wva-controller-config in inferenceservice-config"
+    assert error.span is not None
 
 
 def test_kinds_that_the_cluster_lacks(bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.llm.workloads import SIDECAR, account, build, group, named, pod, secret, single
 
+ACCOUNT = "serviceAccountName"
 SELECTED = {
     "app.kubernetes.io/name": "chat",
     "app.kubernetes.io/part-of": "llminferenceservice",
@@ -128,8 +129,17 @@ def test_rollout_of_groups(bench, given, expected) -> None:
 
 def test_rollout_of_a_deployment(bench) -> None:
     """A number that is left out is the API server's."""
-    made = build(bench, single(rolloutStrategy={"maxSurge": 1})).of("Deployment")
-    assert made["spec"]["strategy"] == {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}
+    built = build(bench, single(rolloutStrategy={"maxSurge": 1}))
+    assert built.of("Deployment")["spec"]["strategy"] == {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}
+    assert built.written("Deployment", "chat-kserve", "spec", "strategy") == "spec.rolloutStrategy"
+
+
+def test_the_rollout_of_groups_comes_from_the_service(bench) -> None:
+    """Its origin is what the service says of it, and so is that of the size of a group."""
+    built = build(bench, group(rolloutStrategy={"maxSurge": 1}))
+    where = ("LeaderWorkerSet", "chat-kserve-mn", "spec")
+    assert built.written(*where, "rolloutStrategy") == "spec.rolloutStrategy"
+    assert built.written(*where, "leaderWorkerTemplate", "size") == "spec.parallelism"
 
 
 def test_a_sidecar_gets_account_role_and_the_pool(bench) -> None:
@@ -178,6 +188,11 @@ def test_leaders_and_workers_run_as_one_account(bench) -> None:
     template = named_one.of("LeaderWorkerSet")["spec"]["leaderWorkerTemplate"]
     assert template["leaderTemplate"]["spec"]["serviceAccountName"] == "runner"
     assert not [k for k, _ in named_one.names if k == "ServiceAccount"]
+    accounts = (
+        named_one.written("LeaderWorkerSet", "chat-kserve-mn", "spec", "leaderWorkerTemplate", role, "spec", ACCOUNT)
+        for role in ("leaderTemplate", "workerTemplate")
+    )
+    assert list(accounts) == ["", "spec.worker.serviceAccountName"]
 
 
 @pytest.mark.parametrize(

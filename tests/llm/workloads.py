@@ -66,11 +66,12 @@ def account(name: str, *secrets: str, **more: Any) -> ServiceAccount:
 
 @dataclass(frozen=True)
 class Built:
-    """What became of a service, or what stopped it."""
+    """What became of a service, or what stopped it. `trees` are the objects with the origins of their values."""
 
     objects: dict[tuple[str, str], dict[str, Any]]
     diagnostics: tuple[Diagnostic, ...]
     parts: tuple[Part, ...] = ()
+    trees: dict[tuple[str, str], Tree] = field(default_factory=dict)
 
     @property
     def slugs(self) -> list[str]:
@@ -81,6 +82,11 @@ class Built:
     def names(self) -> list[tuple[str, str]]:
         """Kind and name of every object, sorted."""
         return sorted(self.objects)
+
+    def written(self, kind: str, name: str, *path: str) -> str:
+        """Where the service says what a value of an object comes from: the path in its file; empty if it does not."""
+        found = self.trees[kind, name].origin(path)
+        return "" if found is None or found[0].doc is None else ".".join(map(str, (*found[0].at, *found[1])))
 
     def of(self, kind: str, name: str = "") -> dict[str, Any]:
         """The object of a kind, and of a name if several are there."""
@@ -163,8 +169,8 @@ def build(make: Any, spec: dict[str, Any], **around: Any) -> Built:
             unit, found = step.unit, (*found, *step.diagnostics)
     except Reject as reject:
         return Built({}, (*found, *reject.diagnostics))
-    objects = {(m.ref.kind, m.ref.name): m.body.value for m in unit.bundle.manifests}
-    return Built(objects, found, unit.parts)
+    trees = {(m.ref.kind, m.ref.name): m.body for m in unit.bundle.manifests}
+    return Built({name: tree.value for name, tree in trees.items()}, found, unit.parts, trees)
 
 
 def unit_of(spec: dict[str, Any], world: World) -> Unit:

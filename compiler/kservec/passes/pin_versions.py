@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 PINNED = Origin(Layer.PASS, "pin_versions")
 FIELDS = ("initContainers", "containers")
-SEPARATOR = "://"
 
 
 def pin_versions(unit: Unit, env: Env) -> Step:
@@ -66,7 +65,7 @@ def changes(pod: Json, lock: Lock, plugs: Plugs) -> Iterator[tuple[Path, str]]:
 def model(uri: str, lock: Lock, plugs: Plugs) -> str:
     """The URI of a model at the commit that the lock has for it."""
     commit = lock.models.get(uri)
-    scheme = plugs.scheme(uri) if commit is not None and SEPARATOR in uri else None
+    scheme = plugs.scheme(uri) if commit is not None else None
     if commit is None or scheme is None or not scheme.revision_mark:
         return uri
     return f"{scheme.revision_of(uri)[0]}{scheme.revision_mark}{commit}"

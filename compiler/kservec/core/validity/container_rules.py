@@ -18,6 +18,7 @@ from kservec.core.validity.field_rules import (
     A_PREFIX,
     A_SUBDOMAIN,
     A_VARIABLE,
+    ABSENT,
     ANY_QUANTITY,
     INVALID,
     MISSING,
@@ -48,6 +49,11 @@ PROBE_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "succ
 STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
 HIGHEST_ID = 2**31 - 1
+LOCALHOST = "Localhost"
+NOT_OF_THE_NODE = {
+    "properties": {"localhostProfile": ABSENT, "type": {"enum": ["RuntimeDefault", "Unconfined"]}},
+    "required": ["type"],
+}
 
 _is_field = re.compile(
     r"metadata\.(name|namespace|uid|(labels|annotations)\['[^']+'\])|spec\.(nodeName|serviceAccountName)"
@@ -150,6 +156,18 @@ def reference_rules(where: str) -> Iterator[Rule]:
     yield Rule(f"{where}.key", A_CONFIG_KEY)
 
 
+@unless(NOT_OF_THE_NODE)
+def localhost(value: Json) -> Iterator[Wrong]:
+    """A profile has a type; of that of the node it has the name, and of no other one."""
+    kind = value.get("type")
+    if not kind:
+        yield Wrong(MISSING, "has no type")
+    elif kind == LOCALHOST and not value.get("localhostProfile"):
+        yield Wrong(MISSING, "has no localhostProfile for the type Localhost")
+    elif kind != LOCALHOST and value.get("localhostProfile"):
+        yield Wrong(INVALID, "is only possible with the type Localhost", ("localhostProfile",))
+
+
 def one_per_kind(check: Check) -> Iterator[Rule]:
     """A rule for limits and requests alike."""
     return (Rule(f"resources.{kind}", check) for kind in ("limits", "requests"))
@@ -206,9 +224,14 @@ CONTAINER_RULES: tuple[Rule, ...] = (
     Rule("securityContext.runAsUser", within(0, HIGHEST_ID)),
     Rule("securityContext.runAsGroup", within(0, HIGHEST_ID)),
     Rule("securityContext", escalation),
+    Rule("securityContext.seccompProfile", localhost),
+    Rule("securityContext.appArmorProfile", localhost),
     Rule("restartPolicyRules[].action", one_of("Restart")),
     Rule("resizePolicy", unique("resourceName")),
     Rule("resizePolicy[].resourceName", one_of("cpu", "memory")),
+    Rule("resizePolicy[].restartPolicy", one_of("NotRequired", "RestartContainer")),
+    Rule("resources.claims[]", needs("name")),
+    Rule("volumeDevices[]", needs("name", "devicePath")),
 )
 """Rules of every container, init containers included."""
 

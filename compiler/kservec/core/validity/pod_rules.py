@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
-from kservec.core.validity.container_rules import HIGHEST_ID, each_not_negative
+from kservec.core.validity.container_rules import HIGHEST_ID, each_not_negative, localhost
 from kservec.core.validity.field_rules import (
     A_KEY,
     A_LABEL,
@@ -42,9 +42,11 @@ if TYPE_CHECKING:
 MOST_SERVERS = 3
 MOST_SEARCHES = 32
 SYSTEMS = ("linux", "windows")
-WITH_VALUES = frozenset({"In", "NotIn"})
-WITHOUT_VALUES = frozenset({"Exists", "DoesNotExist"})
-COMPARING = frozenset({"Gt", "Lt"})
+WITH_VALUES = ("In", "NotIn")
+WITHOUT_VALUES = ("Exists", "DoesNotExist")
+OF_SETS = (*WITH_VALUES, *WITHOUT_VALUES)
+COMPARING = ("Gt", "Lt")
+"""Operators of selectors: whether they take several values, none, or one; the last are for nodes alone."""
 AFFINITY = "affinity.nodeAffinity"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -63,11 +65,6 @@ PLAIN_REQUIREMENT = {
     "properties": {"operator": {"enum": sorted(WITH_VALUES)}, "values": {"type": "array", "minItems": 1}},
     "required": ["operator", "values"],
 }
-NOT_OF_THE_NODE = {
-    "properties": {"localhostProfile": ABSENT, "type": {"enum": ["RuntimeDefault", "Unconfined"]}},
-    "required": ["type"],
-}
-
 _is_sysctl = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?").fullmatch
 
 
@@ -217,26 +214,13 @@ def node_field(value: Json) -> Iterator[Wrong]:
         yield Wrong(INVALID, f"is {value.get('key')}, but must be metadata.name", ("key",))
 
 
-def is_set_operator(operator: str) -> bool:
-    """Whether selectors of pods have the operator."""
-    return operator in WITH_VALUES | WITHOUT_VALUES
-
-
-@unless(NOT_OF_THE_NODE)
-def localhost(value: Json) -> Iterator[Wrong]:
-    """A profile of the node is named, and no other one is."""
-    is_local = value.get("type") == "Localhost"
-    if is_local and not value.get("localhostProfile"):
-        yield Wrong(MISSING, "has no localhostProfile for the type Localhost")
-    if not is_local and value.get("localhostProfile"):
-        yield Wrong(INVALID, "is only possible with the type Localhost", ("localhostProfile",))
-
-
 def term_rules(where: str) -> Iterator[Rule]:
     """The rules of a term that selects nodes."""
     yield Rule(f"{where}.matchExpressions[]", requirement)
     yield Rule(f"{where}.matchExpressions[].key", A_KEY)
+    yield Rule(f"{where}.matchExpressions[].operator", one_of(*OF_SETS, *COMPARING))
     yield Rule(f"{where}.matchFields[]", node_field)
+    yield Rule(f"{where}.matchFields[].operator", one_of(*WITH_VALUES))
 
 
 def pod_term_rules(where: str) -> Iterator[Rule]:
@@ -253,7 +237,7 @@ def selector_rules(where: str) -> Iterator[Rule]:
     yield Rule(f"{where}.matchLabels", label_values)
     yield Rule(f"{where}.matchExpressions[]", requirement)
     yield Rule(f"{where}.matchExpressions[].key", A_KEY)
-    yield Rule(f"{where}.matchExpressions[].operator", one_of("In", "NotIn", "Exists", "DoesNotExist"))
+    yield Rule(f"{where}.matchExpressions[].operator", one_of(*OF_SETS))
 
 
 def pod_affinity_rules(kind: str) -> Iterator[Rule]:
@@ -293,7 +277,9 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("readinessGates[].conditionType", A_KEY),
     Rule("imagePullSecrets", unique("name")),
     Rule("schedulingGates", unique("name")),
+    Rule("schedulingGates[].name", A_KEY),
     Rule("resourceClaims", unique("name")),
+    Rule("resourceClaims[]", needs("name")),
     Rule("resourceClaims[]", exactly_one("resourceClaimName", "resourceClaimTemplateName")),
     Rule("tolerations[]", toleration),
     Rule("tolerations[].key", A_KEY),
@@ -306,6 +292,7 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("topologySpreadConstraints", unique("topologyKey", "whenUnsatisfiable")),
     Rule("topologySpreadConstraints[]", needs("topologyKey")),
     Rule("topologySpreadConstraints[].topologyKey", A_KEY),
+    Rule("topologySpreadConstraints[].whenUnsatisfiable", one_of("DoNotSchedule", "ScheduleAnyway")),
     Rule("topologySpreadConstraints[].maxSkew", within(1)),
     Rule("topologySpreadConstraints[].minDomains", within(1)),
     Rule(
