@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from fuzz.families import make
@@ -20,9 +22,13 @@ from fuzz.stock import Stock, read_stock
 from fuzz.trying import THOROUGH, TWICE, Fault, tried
 
 CHUNK = 500
-PATIENCE_SECONDS = 120.0
-"""Of real time, for one input, before its process is ended."""
+PATIENCE_SECONDS = 60.0
+"""Of processor time, for one input, before its process is ended: on a busy machine it may wait for minutes."""
+SILENCE_SECONDS = 3600.0
+"""Of real time, for one input of a process that waits for what will never come."""
 MOST_FAULTS = 50
+USER_TICKS = 11
+"""Where a process's `stat` has its time as itself, and next that in the kernel, counted behind its name."""
 _processes = get_context("fork")
 
 
@@ -87,6 +93,7 @@ class Worker:
         self.number = _processes.Value("q", -1)
         self.task: Task | None = None
         self.since = time.monotonic()
+        self.spent = 0.0
         self.seen = -1
         self.process = _processes.Process(target=work, args=(self.here, there, self.number, stock), daemon=True)
         self.process.start()
@@ -94,14 +101,24 @@ class Worker:
 
     def give(self, task: Task) -> None:
         """Let it try a task."""
-        self.task, self.since = task, time.monotonic()
+        self.task, self.since, self.spent = task, time.monotonic(), self.busy_seconds()
         self.here.send(task)
 
     def is_stuck(self) -> bool:
         """Whether it has been at one number for too long, or is no more."""
+        busy = self.busy_seconds()
         if self.number.value != self.seen:
-            self.seen, self.since = self.number.value, time.monotonic()
-        return not self.process.is_alive() or time.monotonic() - self.since > PATIENCE_SECONDS
+            self.seen, self.since, self.spent = self.number.value, time.monotonic(), busy
+        waited = time.monotonic() - self.since
+        return not self.process.is_alive() or busy - self.spent > PATIENCE_SECONDS or waited > SILENCE_SECONDS
+
+    def busy_seconds(self) -> float:
+        """The processor time that the process has had; all time that went by where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return time.monotonic()
+        return sum(map(int, fields[USER_TICKS : USER_TICKS + 2])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         """End the process."""

@@ -81,11 +81,13 @@ def test_a_mutant_is_run_by_everybody_and_then_no_more() -> None:
 
 
 def test_tests_that_are_about_a_function_come_first() -> None:
-    """Of the tests that call a function those are first that call few others, and none twice before all once."""
+    """Of the tests that call a function those are first that call few others, and of one with parameters only some."""
     script = runpy.run_path(str(FOLDER / "__main__.py"), run_name="mutation")
-    callers = {"f": ["whole", "b[1]", "b[0]", "a"], "g": ["whole", "a"], "h": ["whole"]}
+    many = [f"b[{number}]" for number in range(10, 40)]
+    first = script["AT_ONCE"]
+    callers = {"f": ["whole", *many, "a"], "g": ["whole", "a"], "h": ["whole"]}
     assert script["nearest_first"](callers) == {
-        "f": ["b[0]", "a", "whole", "b[1]"],
+        "f": [*many[:first], "a", "whole", *many[first:]],
         "g": ["a", "whole"],
         "h": ["whole"],
     }

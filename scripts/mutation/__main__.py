@@ -43,7 +43,7 @@ LEFT_OUT = (
     "overlays", "pages", "report", "router", "scale", "security", "watching", "writer",
 )  # fmt: skip
 """Tests that start processes, or that look at what golden cases give, which is done here."""
-MOST_TESTS, SECONDS = 45, 120
+MOST_TESTS, AT_ONCE, SECONDS = 60, 16, 120
 UNKNOWN_TESTS = (4, 5)
 """How pytest ends when it does not know the tests, which tells nothing of a mutant."""
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "coverage", "-p", "no:cacheprovider"]
@@ -169,20 +169,20 @@ def covered_by_tests() -> dict[str, list[str]]:
 def nearest_first(callers: dict[str, list[str]]) -> dict[str, list[str]]:
     """Tests by functions, in the order in which they are likely to notice something.
 
-    What calls few functions is most about each of them. Of a test with many parameters one is taken in each round, for
-    hundreds of golden cases would leave no room for the tests that are about a function alone.
+    What calls few functions is most about each of them. Of a test with many parameters only some come at first: hundreds
+    of golden cases would leave no room for the tests that are about a function alone.
     """
     breadths = Counter(test for tests in callers.values() for test in tests)
     return {function: in_rounds(tests, breadths) for function, tests in callers.items()}
 
 
 def in_rounds(tests: list[str], breadths: Counter[str]) -> list[str]:
-    """One test of each test function, those that call the fewest functions first; then another one of each."""
+    """Some tests of each test function, those that call the fewest functions first; then some more of each."""
     rounds: Counter[str] = Counter()
     placed = []
     for test in sorted(tests, key=lambda test: (breadths[test], test)):
         written = test.partition("[")[0]
-        placed.append((rounds[written], len(placed), test))
+        placed.append((rounds[written] // AT_ONCE, len(placed), test))
         rounds[written] += 1
     return [test for _, _, test in sorted(placed)]
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -269,4 +270,27 @@ def test_a_process_that_dies_is_a_fault_and_the_run_goes_on(monkeypatch: pytest.
     monkeypatch.setattr("fuzz.running.tried", deadly)
     tallies = list(run(iter([Task(1, 0, 6, "router")]), 1))
     assert [n for tally in tallies for n, _, fault in tally.faults if fault.kind == "crash of the process"] == [3]
+    assert sum(tally.task.count for tally in tallies) == 6
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell what time a process has had")
+@pytest.mark.parametrize(("is_busy", "hung"), [(True, [3]), (False, [])])
+def test_a_process_that_works_without_end_is_a_fault(
+    is_busy: bool, hung: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The processor time that it had is what counts: one that others keep from working has done no wrong."""
+
+    def slow(given_input: Input, **care: bool) -> Any:
+        del care
+        end = time.monotonic() + (60 if is_busy else 3)
+        while given_input == third and time.monotonic() < end:
+            time.sleep(0 if is_busy else 0.5)
+        return trying.Verdict("planned", 0.0)
+
+    third = make(1, 3, stock(), "router")
+    monkeypatch.setattr("fuzz.running.tried", slow)
+    monkeypatch.setattr("fuzz.running.PATIENCE_SECONDS", 0.5)
+    tallies = list(run(iter([Task(1, 0, 6, "router")]), 1))
+    kinds = {(n, fault.kind) for tally in tallies for n, _, fault in tally.faults}
+    assert kinds == {(n, "hang that cannot be interrupted") for n in hung}
     assert sum(tally.task.count for tally in tallies) == 6
