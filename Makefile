@@ -14,7 +14,7 @@ SECONDS ?= 0
 JOBS ?= 1
 FAMILY ?=
 
-.PHONY: demo test pythons mutants lint bench bench-growth conformance apiserver browser images-check gpu-check fuzz fuzz-check
+.PHONY: demo test test-slow pythons mutants lint bench bench-growth conformance apiserver browser images-check gpu-check fuzz fuzz-check
 .PHONY: clean
 
 $(READY): pyproject.toml Makefile
@@ -27,10 +27,13 @@ $(READY): pyproject.toml Makefile
 demo: $(READY)  ## compile examples/ and show the result
 	@$(BIN)/python scripts/demo.py
 
-test: $(READY)  ## unit, golden, property and CLI tests
-	$(BIN)/pytest -n 2
+test: $(READY)  ## unit, golden, property and CLI tests: all that is quick
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not slow'
 
-pythons: $(READY)  ## what other versions of Python need, so that `make test` holds their output against this one's
+test-slow: $(READY)  ## what takes long by nature: scale, crashes, real servers under load, installs, other environments
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
+
+pythons: $(READY)  ## what other versions of Python need, so that `make test-slow` holds their output against this one's
 	@$(BIN)/python scripts/pythons.py
 
 lint: $(READY)  ## style and types, of workflows, shell scripts and Dockerfiles too

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -74,6 +74,36 @@ class Bench:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that rewrites what is committed as expected."""
     parser.addoption("--snapshot-update", action="store_true", help="write expected output anew instead of comparing")
+
+
+LEFT_OUT = pytest.StashKey[int]()
+"""How many tests `-m` leaves out."""
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count what is left out."""
+    for item in items[:1]:
+        item.config.stash[LEFT_OUT] = item.config.stash.get(LEFT_OUT, 0) + len(items)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let a worker tell how many tests it left out."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Hear it; all workers leave out the same ones."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say that `make test` is not all."""
+    if config.option.markexpr == "not slow":
+        count = config.stash.get(LEFT_OUT, 0)
+        terminalreporter.write_line(f"left out: {count} slow tests, which make test-slow runs")
 
 
 @pytest.fixture

@@ -115,7 +115,10 @@ def become(request: dict[str, object], streams: list[int]) -> NoReturn:
     assert isinstance(arguments, list)
     sys.path[0] = str(request["folder"])
     sys.argv = ["kservec", *arguments]
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # taking the interpreter apart would take longer than the run
 
 
 if __name__ == "__main__":
