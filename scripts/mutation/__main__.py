@@ -169,8 +169,8 @@ def covered_by_tests() -> dict[str, list[str]]:
 def nearest_first(callers: dict[str, list[str]]) -> dict[str, list[str]]:
     """Tests by functions, in the order in which they are likely to notice something.
 
-    What calls few functions is most about each of them. Of a test with many parameters only some come at first: hundreds
-    of golden cases would leave no room for the tests that are about a function alone.
+    What calls few functions is most about each of them. Of a test with many parameters only some come at first:
+    hundreds of golden cases would leave no room for the tests that are about a function alone.
     """
     breadths = Counter(test for tests in callers.values() for test in tests)
     return {function: in_rounds(tests, breadths) for function, tests in callers.items()}

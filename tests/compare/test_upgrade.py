@@ -91,6 +91,7 @@ def many_fixture(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, P
     return workspace, seen(workspace, Wanted(platform=read_files([path], 1 << 24), paths=(path,))), path
 
 
+@pytest.mark.slow
 def test_a_thousand_services(many: tuple[Workspace, Preview, str]) -> None:
     """The forecast is just the set of pod templates that differ when the changed line is really in the platform."""
     workspace, found, path = many
@@ -104,6 +105,7 @@ def test_a_thousand_services(many: tuple[Workspace, Preview, str]) -> None:
     assert before.keys() == after.keys()
 
 
+@pytest.mark.slow
 def test_a_comment_holds_what_there_is_room_for(many: tuple[Workspace, Preview, str]) -> None:
     """GitHub takes no longer comment: what weighs most comes first, and what is left out is counted."""
     _, found, _ = many
@@ -119,6 +121,7 @@ def test_a_comment_holds_what_there_is_room_for(many: tuple[Workspace, Preview, 
     assert "Truncated: 1 entry more" in short
 
 
+@pytest.mark.slow
 def test_one_line_is_one_cause(many: tuple[Workspace, Preview, str]) -> None:
     """All of it comes from the line of the image, and is told once with its services."""
     _, found, path = many

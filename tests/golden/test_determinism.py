@@ -26,6 +26,8 @@ ENVIRONMENTS = {
         {"PYTHONHASHSEED": "3", "LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati", "PYTHONUTF8": "0"},
     ),
 }  # fmt: skip
+OFTEN = "hash seed 2, files shuffled"
+"""The environment that quick runs look at."""
 
 
 def printed(python: str, seed: str, environment: dict[str, str], folder: Path) -> str:
@@ -63,12 +65,15 @@ def turkish_fixture(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {"LOCPATH": str(folder), "LC_ALL": TURKISH, "TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "4"}
 
 
+@pytest.mark.slow
 def test_another_alphabet_does_not_matter(turkish: dict[str, str], here: str, tmp_path: Path) -> None:
     """A locale with other rules for letters changes no byte."""
     assert printed(sys.executable, "4", turkish, tmp_path) == here
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == OFTEN else pytest.mark.slow) for name in ENVIRONMENTS]
+)
 def test_the_environment_does_not_matter(name: str, here: str, tmp_path: Path) -> None:
     """Hash seed, order of files, locale, time zone and current folder change no byte of objects, findings or URLs."""
     seed, environment = ENVIRONMENTS[name]
@@ -92,6 +97,7 @@ def can_import(python: Path) -> bool:
     return subprocess.run([python, "-c", NEEDS], capture_output=True, check=False).returncode == 0  # noqa: S603
 
 
+@pytest.mark.slow
 def test_other_versions_of_python_give_the_same(here: str, tmp_path: Path) -> None:
     """The version of Python changes nothing either."""
     pythons = other_pythons()

@@ -40,6 +40,7 @@ def facts_of(case: Path) -> list[File]:
     return [File(str(p), p.read_bytes()) for p in files if b"kind: Cluster\n" in p.read_bytes()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", chosen(), ids=case_name)
 def test_the_import_compiles_to_the_same_objects(case: Path) -> None:
     """Byte for byte, from a dump with server fields, notes of tools, and what KServe made."""

@@ -59,7 +59,9 @@ def broken(row: dict[str, Any]) -> Output:
     return output_of(parts, *([row["text"]] if "text" in row else []))
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "source", [pytest.param(source, marks=pytest.mark.slow if source in PLACES else ()) for source in SOURCES]
+)
 def test_invariants_hold(source: str) -> None:
     """No output of a source breaks an invariant."""
     place = PLACES.get(source)

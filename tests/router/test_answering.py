@@ -124,6 +124,7 @@ def graphs_of(url: str) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(graphs_of("")))
 def test_who_leaves_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
     """In whichever node: all calls are broken off, nothing is in flight, and the request counts as 499."""
@@ -159,6 +160,7 @@ LEAVES: dict[str, tuple[bytes, tuple[Act, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEAVES)
 def test_who_leaves_is_no_failure_of_the_router(name: str, tmp_path: Path) -> None:
     """Nothing is written to a connection that is gone: what is said of it is the request's line, and nothing else."""
@@ -183,6 +185,7 @@ def test_who_leaves_is_no_failure_of_the_router(name: str, tmp_path: Path) -> No
     assert [line for line in lines if '"level":"error"' in line] == []
 
 
+@pytest.mark.slow
 def test_a_connection_closes_with_its_last_answer_when_the_router_stops(tmp_path: Path) -> None:
     """A stream that began before the router was told to stop is whole, and then nobody waits for its client."""
 

@@ -96,6 +96,7 @@ def in_flight(process: Process) -> set[str]:
     return {line.rpartition(" ")[2] for line in lines if "_in_flight" in line and not line.startswith("#")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_request_is_answered_while_a_service_fails(name: str, tmp_path: Path) -> None:
     """Each gets one answer, failures have their status, and when the service is well again all is as before."""
@@ -119,6 +120,7 @@ def test_every_request_is_answered_while_a_service_fails(name: str, tmp_path: Pa
     assert after.keys() == {200}
 
 
+@pytest.mark.slow
 def test_one_failing_service_leaves_the_others_alone(tmp_path: Path) -> None:
     """A Splitter over a service that is well and one that hangs: the first is as quick as ever, the second a 504."""
     well, hung = free_port(), free_port()
@@ -141,6 +143,7 @@ def test_one_failing_service_leaves_the_others_alone(tmp_path: Path) -> None:
     assert all(0.9 < seconds < 2.5 for status, seconds in seen if status == 504)
 
 
+@pytest.mark.slow
 def test_a_hard_failure_is_answered_while_another_service_hangs(tmp_path: Path) -> None:
     """An Ensemble with a hung service and a refused Hard one answers at once, and gives the hung call up."""
     hung = free_port()

@@ -72,6 +72,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_is_compiled_is_of_the_image(app: Path) -> None:
     """Bytecode names its source as the image has it, and no time, so that every build makes the same bytes."""
     compiled = list(app.rglob("*.pyc"))
@@ -83,6 +84,7 @@ def test_what_is_compiled_is_of_the_image(app: Path) -> None:
         assert marshal.loads(content[16:]).co_filename == f"/app/{source.relative_to(app)}"  # noqa: S302 - our own
 
 
+@pytest.mark.slow
 def test_the_folder_holds_what_runs_and_nothing_else(app: Path) -> None:
     """The router, its packages, the graph's model; no installer, no compiler passes, no tests."""
     names = {path.name for path in app.iterdir()}
@@ -102,6 +104,7 @@ def is_healthy(app: Path, port: int) -> bool:
     return subprocess.run(words, env=environment, check=False).returncode == 0  # noqa: S603 - our own
 
 
+@pytest.mark.slow
 def test_the_router_runs_from_the_folder_alone(app: Path, tmp_path: Path) -> None:
     """Started as the image starts it, with nothing but the folder and Python, it gets ready and answers."""
     port, log = free_port(), tmp_path / "log"

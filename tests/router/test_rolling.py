@@ -11,6 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .graphs import node
 from .peers import Process, connected, free_port, post, running, service_process, within
 
@@ -98,6 +100,7 @@ def reloads(process: Process) -> int:
     return int(text.partition('reloads_total{outcome="used"} ')[2].split("\n")[0] or 0)
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_while_services_graph_and_router_are_replaced(tmp_path: Path) -> None:
     """Each service is taken out of the graph, replaced and put back; then a second router takes over from the first."""
     first, second = free_port(), free_port()

@@ -285,6 +285,7 @@ def test_a_graph_that_is_wrong_ends_the_process(tmp_path: Path) -> None:
         wait_until_ready(process)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["die", "hang", "trickle", "reset", "garbage"])
 def test_memory_stays_flat_while_services_fail(mode: str, tmp_path: Path) -> None:
     """Many failing requests at an Ensemble leave nothing behind; when services recover, so do the answers."""

@@ -160,6 +160,7 @@ EDITS: list[Callable[[Project, int], Project]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.sampled_from(range(len(EDITS))), st.integers(0, 40)), min_size=1, max_size=6))
 def test_a_cache_changes_nothing_whatever_is_edited(edits: list[tuple[int, int]]) -> None:
@@ -174,6 +175,7 @@ def test_a_cache_changes_nothing_whatever_is_edited(edits: list[tuple[int, int]]
             alike(with_cache, compile_files(files, target=project[1]))
 
 
+@pytest.mark.slow
 def test_each_edit_alone_changes_nothing(tmp_path: Path) -> None:
     """Every kind of edit, there and back, over one cache: the results are those of a compile."""
     start: Project = {f.name: f.content for f in working_environment(12)}, target()

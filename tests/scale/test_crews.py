@@ -86,6 +86,7 @@ def test_projects_judge_what_was_handed_over(case: Case) -> None:
     assert [r.diagnostics for r in made] == [r.diagnostics for r in known.renderings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [FORK, SPAWN])
 @pytest.mark.parametrize("files", [working_environment(), broken_environment()], ids=["working", "broken"])
 def test_several_processes_give_what_one_gives(method: str, files: list) -> None:
@@ -120,6 +121,7 @@ def killed_in(place: int):
     return fatal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 64])
 def test_the_work_of_a_killed_worker_is_not_lost(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that is killed, for want of memory perhaps, changes nothing."""
@@ -191,6 +193,7 @@ def test_a_number_of_processes_is_one_at_least(folder: Path) -> None:
     assert kservec(folder, "build", "-j", "0", "services").status == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize(("blow", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)])
 def test_workers_end_with_the_command(folder: Path, blow: signal.Signals, status: int) -> None:

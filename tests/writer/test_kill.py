@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from kservec.io.tree_writer import Workplace, write_tree
 
 from .trees import numbered, tree
@@ -35,6 +37,7 @@ def number_of(found: dict[str, bytes]) -> int:
     return int(only.removeprefix("n/u/only-").removesuffix(".yaml"))
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_a_whole_tree(tmp_path: Path) -> None:
     """Killed two hundred times while it writes: each time the folder is one tree as a whole, and work goes on."""
     out = tmp_path / "rendered"
@@ -56,6 +59,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_tree(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["rendered"]
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_wait_for_each_other(tmp_path: Path) -> None:
     """Builds into one folder at the same time: each writes a whole tree, and the last one stands."""
     out = tmp_path / "rendered"
