@@ -110,6 +110,7 @@ def test_uploads_understand_the_metadata(built: Built) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="environments have other folders there")
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_it_works_where_nothing_else_is(built: Built, tmp_path: Path, kind: str) -> None:

@@ -79,11 +79,17 @@ def output_of(name: str, made: Compilation, files: Sequence[File], target: Targe
         name,
         [o.text for o in made.objects],
         inputs=documents(files),
-        cluster=documents((*target.platform, *builtin_files(target))),
+        cluster=[*documents(target.platform), *builtin(target.catalog, target.profile)],
         findings=findings_of(made.diagnostics),
         owners=owners_of(made.objects),
         urls=list(made.urls.values()),
     )
+
+
+@cache
+def builtin(catalog: str, profile: str) -> tuple[Object, ...]:
+    """The documents that come with kservec."""
+    return tuple(documents(builtin_files(Target(catalog=catalog, profile=profile))))
 
 
 def patches_of(folder: str) -> Iterator[Object]:
@@ -120,7 +126,10 @@ def golden_projects() -> Iterator[Output]:
                     f"{case.name}/{made.settings.name}",
                     [o.text for o in made.objects],
                     inputs=[*documents((*made.sources, *included)), *patches_of(made.settings.patches)],
-                    cluster=documents((workspace.file, *target.platform, *builtin_files(target))),
+                    cluster=[
+                        *documents((workspace.file, *target.platform)),
+                        *builtin(target.catalog, target.profile),
+                    ],
                     findings=findings_of(made.diagnostics),
                     owners=owners_of(made.objects),
                     urls=list(made.urls.values()),
