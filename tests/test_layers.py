@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -42,20 +44,33 @@ def room(module: Path) -> str:
     return module.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imports(module: Path) -> set[str]:
-    """The dotted names that a module imports, at the top or inside functions."""
-    found: set[str] = set()
+class Uses(NamedTuple):
+    """What a module uses."""
+
+    imports: frozenset[str]
+    """The dotted names that it imports, at the top or inside functions."""
+    calls: frozenset[str]
+    """The plain names that it calls."""
+
+
+@cache
+def uses(module: Path) -> Uses:
+    """What a module uses; each is parsed once."""
+    imported: set[str] = set()
+    called: set[str] = set()
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.Import):
-            found |= {a.name for a in node.names}
+            imported |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
-    return found
+            imported |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called.add(node.func.id)
+    return Uses(frozenset(imported), frozenset(called))
 
 
 def ours(module: Path) -> set[str]:
     """The rooms that a module imports from."""
-    return {name.split(".")[1] for name in imports(module) if name.startswith("kservec.")}
+    return {name.split(".")[1] for name in uses(module).imports if name.startswith("kservec.")}
 
 
 @pytest.mark.parametrize("module", modules(), ids=lambda m: str(m.relative_to(SOURCE)))
@@ -74,7 +89,7 @@ def test_a_module_imports_only_from_rings_below(module: Path) -> None:
 def test_plugs_and_passes_do_not_know_each_other(module: Path) -> None:
     """A plug never imports another plug, a pass never another pass: they meet in the pipeline and the registry."""
     package = f"kservec.{room(module)}."
-    assert not {name for name in imports(module) if name.startswith(package)}
+    assert not {name for name in uses(module).imports if name.startswith(package)}
 
 
 @pytest.mark.parametrize(
@@ -82,14 +97,9 @@ def test_plugs_and_passes_do_not_know_each_other(module: Path) -> None:
 )
 def test_the_inner_rings_do_not_touch_the_world(module: Path) -> None:
     """Below the outermost ring nothing reads a clock, a file, an environment variable or a random number."""
-    touched = {name for name in imports(module) if name.split(".")[0] in WORLD}
+    touched = {name for name in uses(module).imports if name.split(".")[0] in WORLD}
     assert touched in (set(), INTERNING)
-    calls = {
-        n.func.id
-        for n in ast.walk(ast.parse(module.read_text()))
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-    }
-    assert not calls & {"open", "print", "input", "eval", "exec"}
+    assert not uses(module).calls & {"open", "print", "input", "eval", "exec"}
 
 
 def test_every_room_has_a_ring() -> None:

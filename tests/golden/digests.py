@@ -21,20 +21,27 @@ from .cases import cases, inputs
 from .projects import projects
 from .projects import result as rendered_result
 
+PLAIN = frozenset((str, int, float, bool, bytes, type(None)))
+"""Types of nearly all values, which hold no others."""
+
 
 def digest(value: Any) -> str:
     """A digest of a value and all that it holds, so that any change to any part of it gives another one."""
-    found = hashlib.sha256()
+    found: list[str] = []
     seen: dict[int, Any] = {}  # with the value itself, so that no other gets its id while this runs
     waiting = [value]
     while waiting:
         part = waiting.pop()
+        kind = type(part)
+        if kind in PLAIN:
+            found.append(f"{kind.__name__}0{part!r};")
+            continue
         held = list(parts(part))
-        found.update(f"{type(part).__name__}{len(held)}{'' if held else scalar(part)};".encode())
+        found.append(f"{kind.__name__}{len(held)}{'' if held else scalar(part)};")
         if id(part) not in seen:
             seen[id(part)] = part
             waiting.extend(held)
-    return found.hexdigest()
+    return hashlib.sha256("".join(found).encode(errors="surrogatepass")).hexdigest()
 
 
 def parts(value: Any) -> Iterator[Any]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.running import kservec
 
 from .cases import ROOT
 from .digests import outputs
@@ -108,10 +109,9 @@ def test_other_versions_of_python_give_the_same(here: str, tmp_path: Path) -> No
 
 def built(folder: Path, *arguments: str) -> str:
     """What a build in a folder writes to standard output."""
-    command = [sys.executable, "-m", "kservec", "build", "--stdout", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    done = kservec(folder, "build", "--stdout", *arguments)
+    assert done.status == 0, done.err
+    return done.out
 
 
 def test_where_one_stands_does_not_matter(tmp_path: Path) -> None:
