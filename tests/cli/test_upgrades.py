@@ -152,6 +152,7 @@ def test_apis_that_a_later_kubernetes_does_not_serve(repo: Path) -> None:
         (("build", "--only", "a b"), "--only 'a b' is no selection; it is a namespace, a label as tier=dev"),
         (("build", "--only", "search", "--stdout"), "--only is written into kservec.yaml"),
         (("build", "services/search.yaml", "--only", "search"), "--only is for environments of a project"),
+        (("diff", "--profile", "0.21", "--exact"), "--exact goes with REF"),
         (("diff", "--profile", "0.2"), "there is no profile of KServe 0.2; did you mean 0.20?"),
         (("diff", "--platform", "nowhere"), "cannot read nowhere"),
         (("build", "prod", "--profile", "0.20"), "--profile is for files"),

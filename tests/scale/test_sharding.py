@@ -208,6 +208,12 @@ def test_files_without_a_project(tmp_path: Path) -> None:
         assert kservec(tmp_path, "check", *files, "--shard", f"{i}/2", "--output", "whole").status == 0
     assert kservec(tmp_path, "build", "--join", "part1", "--join", "part2", "--output", "joined").status == 0
     assert tree(tmp_path / "joined") == tree(tmp_path / "whole")
+    for layout, output, status in (("single", "one", 0), ("tree", "part1", 2)):
+        ran = kservec(tmp_path, "build", "--join", "part1", "--join", "part2", "--output", output, "--layout", layout)
+        assert ran.status == status, ran.err
+    assert ran.err.startswith("error: --output part1: it holds the input part1; choose a folder of its own")
+    assert kservec(tmp_path, "build", *files, "--layout", "single", "--output", "expected").status == 0
+    assert tree(tmp_path / "one") == tree(tmp_path / "expected")
 
 
 def test_parts_that_do_not_fit_are_not_joined(plain: Path) -> None:

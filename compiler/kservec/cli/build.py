@@ -151,7 +151,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     refuse_project_options(oci=oci, only=only, hydrator=hydrator, commit=commit)
     refuse_contradictions(output, paths, to_stdout=to_stdout, shape=shape, force=force)
     if parts:
-        return join_files(parts, output, findings, force=force)
+        return join_files(parts, output, shape, findings, force=force)
     compilation = compiled(paths, target)
     if not compilation.ok:
         findings.show(compilation.diagnostics, compilation.sources, outcome="nothing was written")
@@ -365,7 +365,7 @@ def refuse_empty(objects: Sequence[Rendered], output: Path, *, allow_empty: bool
         raise click.UsageError(message, click.get_current_context())
 
 
-def join_files(parts: Sequence[Path], output: Path | None, findings: Findings, *, force: bool) -> int:
+def join_files(parts: Sequence[Path], output: Path | None, shape: str, findings: Findings, *, force: bool) -> int:
     """Write the tree that parts of it make up.
 
     Raises:
@@ -374,7 +374,7 @@ def join_files(parts: Sequence[Path], output: Path | None, findings: Findings, *
     """
     if output is None:
         raise click.UsageError("--join goes with --output, or an environment", click.get_current_context())
-    files = planned_files(joined_objects(parts), TREE)
+    files = planned_files(joined_objects(parts), shape)
     return written(Compilation(result=Result(), sources={}), files, output, findings, force=force)
 
 

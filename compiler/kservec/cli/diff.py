@@ -83,6 +83,8 @@ def diff(  # noqa: PLR0913 - click hands over one argument an option
     if coming or over or only:
         from kservec.cli.previews import selections, show_upgrade, wanted_of  # noqa: PLC0415 - seldom wanted
 
+        if exact and ref not in arguments:
+            raise click.UsageError("--exact goes with REF", click.get_current_context())
         base = base_for(selection.workspace, ref, exact=exact) if ref in arguments else None
         return show_upgrade(selection, base, wanted_of(coming, over, selections(only)), layout, exit_code=exit_code)
     base = base_for(selection.workspace, ref, exact=exact)

@@ -163,11 +163,15 @@ def joined_objects(folders: Sequence[Path], environment: str = "") -> tuple[Rend
     """The objects of all parts of an environment, or of files.
 
     Raises:
-        click.UsageError: a part cannot be read, or they do not fit together.
+        click.UsageError: a part cannot be read, they do not fit together, or the tree would take the place of one.
     """
-    from kservec.gitops.parts import UnfitPartError, joined  # noqa: PLC0415 - only for parts
+    from kservec.cli.places import refuse_inputs  # noqa: PLC0415 - only for parts
+    from kservec.gitops.parts import UnfitPartError, joined  # noqa: PLC0415 - as above
     from kservec.io.parts import read_part  # noqa: PLC0415 - as above
 
+    output = click.get_current_context().params.get("output")
+    if output is not None:
+        refuse_inputs(output, [str(folder) for folder in folders])
     try:
         return joined([read_part(folder) for folder in folders], environment)
     except UnfitPartError as error:
