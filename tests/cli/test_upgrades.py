@@ -219,6 +219,20 @@ def test_of_several_environments_one_has_an_upgrade(repo: Path) -> None:
         assert "`upgrade` in kservec.yaml, and dev has none" in ran.err
 
 
+def test_an_upgrade_that_environments_share(repo: Path) -> None:
+    """To widen it for one of them alone would leave the tree of the other one out of date."""
+    shared = 'upgrade: {kserve: "0.21"}\nenvironments:\n  dev: {}\n  prod: {}\n'
+    (repo / "kservec.yaml").write_text(PROJECT.partition("environments")[0] + shared)
+    assert kservec(repo, "build").status == 0
+    before = tree(repo)
+    ran = kservec(repo, "build", "prod", "--only", "search")
+    assert (ran.status, tree(repo)) == (2, before)
+    assert "which prod shares with dev; build both, or give each an upgrade of its own" in ran.err
+    assert kservec(repo, "build", "--only", "search").status == 0
+    assert 'upgrade: {kserve: "0.21", only: ["search"]}\n' in (repo / "kservec.yaml").read_text()
+    assert kservec(repo, "check").status == 0
+
+
 def test_another_upgrade_than_the_one_under_way(repo: Path) -> None:
     """Services that have one would seem to lose it; the same one is shown for those that are still to have it."""
     assert kservec(repo, "build", "--only", "search").status == 0

@@ -14,11 +14,12 @@ from kservec.io.workspace import opened_workspace
 from kservec.project.upgrade import unchosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kservec.core.diagnostics import Diagnostic, Span
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
+    from kservec.project.upgrade import UpgradeSettings
     from kservec.spec.selection import Selection as Chosen
 
 
@@ -52,13 +53,15 @@ def next_stage(selection: Selection, only: tuple[str, ...], *, elsewhere: bool) 
         elsewhere: whether the trees go to other places than their own.
 
     Raises:
-        click.UsageError: they do, an environment has no upgrade, or kservec.yaml cannot be edited.
+        click.UsageError: they do, an environment has no upgrade, or shares it with one that is not built, or
+            kservec.yaml cannot be edited.
     """
     ctx = click.get_current_context()
     if elsewhere:
         raise click.UsageError("--only is written into kservec.yaml, so the trees go to their own folders", ctx)
     workspace, wanted, upgrades = selection.workspace, selections(only), upgrading(selection, "--only widens")
     assert workspace is not None
+    refuse_shared(workspace, upgrades)
     text = workspace.file.content.decode("utf-8-sig")
     for at in dict.fromkeys(upgrade.at for upgrade in upgrades.values()):
         try:
@@ -73,6 +76,21 @@ def next_stage(selection: Selection, only: tuple[str, ...], *, elsewhere: bool) 
     after = Selection(workspace=opened.workspace, names=selection.names, diagnostics=opened.diagnostics,
                       sources={**selection.sources, workspace.file.name: text})  # fmt: skip
     return Stage(selection, after, content, wanted, place_of(selection, upgrades))
+
+
+def refuse_shared(workspace: Workspace, upgrades: Mapping[str, UpgradeSettings]) -> None:
+    """Refuse to widen an upgrade of environments that are not built: their trees would be out of date.
+
+    Raises:
+        click.UsageError: an upgrade is that of another environment, too.
+    """
+    for name, upgrade in upgrades.items():
+        alike = (n for n, s in workspace.environments.items() if s.upgrade is not None and s.upgrade.at == upgrade.at)
+        other = next((n for n in alike if n not in upgrades), None)
+        if other is not None:
+            message = f"--only widens `upgrade` in {workspace.file.name}, which {name} shares with {other}"
+            remedy = "build both, or give each an upgrade of its own"
+            raise click.UsageError(f"{message}; {remedy}", click.get_current_context())
 
 
 def put_project(workspace: Workspace, content: bytes) -> None:
