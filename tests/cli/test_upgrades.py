@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from kservec.cli.main import run
+from kservec.io import tree_writer
+
 from .repositories import commit, repository
 from .running import ROOT, SERVICE, kservec, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PROJECT = """\
 apiVersion: kservec.dev/v1alpha1
@@ -266,3 +272,27 @@ def test_a_platform_of_which_nothing_is_read(repo: Path, text: str, said: str, p
     assert ran.err.startswith(f"error[upgrade/no-platform]: no document of --platform next describes a cluster{said}\n")
     assert f"--> {place}\n" in ran.err
     assert kservec(repo, "diff", "--platform", "good.yaml").status == 0
+
+
+@pytest.mark.parametrize("failing", ["prod", "zone"])
+def test_a_stage_whose_tree_cannot_be_written(
+    repo: Path, failing: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The project file is as it was, too, unless some environment has the stage already."""
+    text = PROJECT.replace("  prod:", "  dev: {}\n  prod:") + '  zone: {upgrade: {kserve: "0.21"}}\n'
+    (repo / "kservec.yaml").write_text(text)
+    for name in ("dev", "zone"):
+        assert kservec(repo, "build", name).status == 0
+    before, writes = tree(repo), tree_writer.write_tree
+
+    def stopped(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> tree_writer.Written:
+        if folder.name == failing:
+            raise OSError(28, "No space left on device", str(folder))
+        return writes(folder, planned, force=force)
+
+    monkeypatch.setattr(tree_writer, "write_tree", stopped)
+    monkeypatch.chdir(repo)
+    assert run(["build", "--only", "search"]) == 2
+    assert f"rendered/{failing}: No space left on device" in capfd.readouterr().err
+    assert (tree(repo) == before) is (failing == "prod")
+    assert ('only: ["search"]' in (repo / "kservec.yaml").read_text()) is (failing == "zone")

@@ -219,13 +219,10 @@ def build_environments(selection: Selection, target: Target, wanted: Wanted, fin
         findings.show((*found, *obstacles), sources, outcome="nothing was written")
         return FAILED
     first = [r for r in renderings if wanted.output is None and not is_tree(r.output)]
-    if wanted.stage is not None and selection.workspace is not None:
-        from kservec.cli.stages import put_project  # noqa: PLC0415 - seldom wanted
-
-        put_project(selection.workspace, wanted.stage.content)
     from kservec.cli.writing import put_all  # noqa: PLC0415 - not needed without a folder to write
 
-    lines = put_all(trees, force=wanted.force)
+    put = put_all if wanted.stage is None else wanted.stage.put_all
+    lines = put(trees, force=wanted.force)
     findings.show(found, sources, outcome="\n".join([*lines, *unbraked(selection, first), *attributes_hint(first)]))
     return 0
 

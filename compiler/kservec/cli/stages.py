@@ -8,15 +8,18 @@ import click
 
 from kservec.cli.previews import place_of, selections, upgrading
 from kservec.cli.selection import LARGEST_FILE, Selection
+from kservec.cli.streams import StoppedError
+from kservec.cli.writing import put_all
 from kservec.edits.nodes import NotEditableError
 from kservec.edits.upgrade import widened
 from kservec.io.workspace import opened_workspace
 from kservec.project.upgrade import unchosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
-    from kservec.core.diagnostics import Diagnostic, Span
+    from kservec.core.diagnostics import Diagnostic
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
     from kservec.project.upgrade import UpgradeSettings
@@ -27,19 +30,37 @@ class Stage(NamedTuple):
     """A step of an upgrade: it is for more services.
 
     `before` and `after` are the project and the environments without and with it, `content` is the text of the project
-    file that has it, `only` the services, `span` the upgrade as it stands.
+    file that has it, `only` the services, `upgrades` those of the environments that it is for, as they stand.
     """
 
     before: Selection
     after: Selection
     content: bytes
     only: tuple[Chosen, ...]
-    span: Span | None
+    upgrades: Mapping[str, UpgradeSettings]
 
     def refused(self, renderings: Iterable[Rendering]) -> tuple[Diagnostic, ...]:
         """Errors about selections that choose no service in any of the environments, as they were rendered with it."""
         staged = [rendering.staged for rendering in renderings if rendering.staged is not None]
-        return tuple(unchosen(self.only, staged, self.span))
+        return tuple(unchosen(self.only, staged, place_of(self.before, self.upgrades)))
+
+    def put_all(self, trees: Sequence[tuple[Mapping[str, bytes], Path]], *, force: bool) -> list[str]:
+        """Write the project file and the trees of the environments; a line about each tree.
+
+        Where a tree cannot be written, and none before it has the step, the project file is again as it was.
+
+        Raises:
+            StoppedError: as `writing.put_all`.
+            click.ClickException: the project file cannot be written.
+        """
+        assert self.before.workspace is not None
+        put_project(self.before.workspace, self.content)
+        try:
+            return put_all(trees, force=force)
+        except StoppedError as stop:
+            if str(stop) and not self.upgrades.keys() & set(self.before.names[: stop.done]):
+                put_project(self.before.workspace, self.before.workspace.file.content)
+            raise
 
 
 def next_stage(selection: Selection, only: tuple[str, ...], *, elsewhere: bool) -> Stage:
@@ -75,7 +96,7 @@ def next_stage(selection: Selection, only: tuple[str, ...], *, elsewhere: bool) 
     assert opened.workspace is not None
     after = Selection(workspace=opened.workspace, names=selection.names, diagnostics=opened.diagnostics,
                       sources={**selection.sources, workspace.file.name: text})  # fmt: skip
-    return Stage(selection, after, content, wanted, place_of(selection, upgrades))
+    return Stage(selection, after, content, wanted, upgrades)
 
 
 def refuse_shared(workspace: Workspace, upgrades: Mapping[str, UpgradeSettings]) -> None:

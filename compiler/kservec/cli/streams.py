@@ -21,11 +21,14 @@ class ReaderGoneError(Exception):
 
 
 class StoppedError(Exception):
-    """A command that ended half way: why (nothing after an interrupt), and a line about each thing it was to write."""
+    """A command that ended half way: why (nothing after an interrupt), and a line about each thing it was to write.
 
-    def __init__(self, reason: str, lines: Sequence[str]) -> None:
+    `done` is how many of these were written.
+    """
+
+    def __init__(self, reason: str, lines: Sequence[str], done: int) -> None:
         super().__init__(reason)
-        self.lines = tuple(lines)
+        self.lines, self.done = tuple(lines), done
 
 
 def write(text: str, *, err: bool = False) -> None:

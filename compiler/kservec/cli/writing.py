@@ -49,7 +49,7 @@ def put_all(trees: Sequence[tuple[Mapping[str, bytes], Path]], *, force: bool) -
     except (KeyboardInterrupt, click.ClickException) as error:
         reason = error.format_message() if isinstance(error, click.ClickException) else ""
         rest = [str(folder) for _, folder in trees[len(lines) :]]
-        raise StoppedError(reason, [*lines, *left_out(rest, is_sure=bool(reason))]) from None
+        raise StoppedError(reason, [*lines, *left_out(rest, is_sure=bool(reason))], len(lines)) from None
     return lines
 
 
