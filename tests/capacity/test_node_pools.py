@@ -58,8 +58,8 @@ def test_what_pods_may_use_of_a_node() -> None:
         ("systemPods: {pods: true}", "systemPods.pods: not a quantity"),
         ("systemPods: {pods: null}", "systemPods.pods: not a quantity"),
         ("gpus: {count: 8, memory: [80Gi]}", "gpus.memory: not a quantity"),
-        ("labels: {a: b c}", "labels.a: not a label value that Kubernetes takes"),
-        ("taints: [{effect: NoExecute, key: a b}]", "taints[0].key: not a label that Kubernetes takes"),
+        ("labels: {a: b c}", "labels.a is nothing that a node can have: a=b c"),
+        ("taints: [{effect: NoExecute, key: a b}]", "taints[0].key is nothing that a node can have: a b="),
         ("systemPods: {pods: 500m}", "systemPods.pods is 500m, and comes in whole numbers"),
         (
             "migProfiles: [{profile: 1g.10gb, count: 7}], gpus: {count: 7, resource: nvidia.com/mig-1g.10gb}",

@@ -11,6 +11,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.nodes import CPU, MEMORY, PODS, Device, NodePool, Taint, units_of
 from kservec.core.quantity import is_negative, misfit, parse_quantity
 from kservec.core.schemas.faults import Fault, field_path
+from kservec.core.schemas.object_meta import is_key, is_label_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ MOST = (1 << 63) - 1
 """The largest number that Kubernetes holds an amount in."""
 DEMANDED = (CPU, MEMORY)
 HOW_MANY = "write count, or min and max"
+LABELS = "at most 63 letters, digits, dashes, underscores and dots; before a key maybe a DNS name and a slash"
 
 
 def read_node_pools(facts: Facts) -> tuple[list[NodePool], list[Diagnostic]]:
@@ -66,8 +68,18 @@ def pool_faults(model: spec.NodePool, others: Sequence[str]) -> Iterator[Fault]:
     faults = [fault for field, given in amounts for fault in quantity_faults(field, given)]
     faults += device_faults(model)
     yield from faults
+    yield from label_faults(model)
     if not faults:
         yield from room_faults(model)
+
+
+def label_faults(model: spec.NodePool) -> Iterator[Fault]:
+    """Labels and taints that no node can have."""
+    pairs: list[tuple[Path, str, str]] = [(("labels", key), key, value) for key, value in model.labels.items()]
+    pairs += [(("taints", i, "key"), taint.key, taint.value) for i, taint in enumerate(model.taints)]
+    for path, key, value in pairs:
+        if not (is_key(key) and is_label_value(value)):
+            yield Fault(NODE_POOL, path, f"is nothing that a node can have: {key}={value}", help=LABELS)
 
 
 def count_faults(model: spec.NodePool) -> Iterator[Fault]:

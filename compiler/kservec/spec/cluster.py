@@ -13,7 +13,6 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from kservec.spec.checked import Json
-from kservec.spec.texts import LabelKey, LabelName, LabelValue
 
 
 class Part(BaseModel):
@@ -139,8 +138,8 @@ class MigProfile(Part):
 class NodeTaint(Part):
     """A taint of the nodes of a pool."""
 
-    key: LabelName = Field(description="Its key.")
-    value: LabelValue = Field(default="", description="Its value.")
+    key: str = Field(min_length=1, description="Its key.")
+    value: str = Field(default="", description="Its value.")
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(description="What it does to pods.")
 
 
@@ -160,7 +159,7 @@ class NodePool(Part):
     )
     gpus: Gpus | None = Field(default=None, description="The whole GPUs of a node.")
     mig_profiles: Sequence[MigProfile] = Field(default=(), description="The partitions of GPUs of a node.")
-    labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the nodes.")
+    labels: Mapping[str, str] = Field(default_factory=dict, description="Labels of the nodes.")
     taints: Sequence[NodeTaint] = Field(default=(), description="Taints of the nodes.")
 
 
