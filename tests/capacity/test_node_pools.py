@@ -14,7 +14,7 @@ FULL = """\
     min: 1
     max: 4
     allocatable: {cpu: "15.5", memory: 60Gi, rdma/hca: 4}
-    systemPods: {cpu: 500m, pods: 10}
+    systemPods: {cpu: 500m, pods: 10, nvidia.com/gpu: 1}
     gpus: {kind: H100, count: 8, memory: 80Gi}
     migProfiles: [{profile: 1g.10gb, count: 7}]
     taints: [{key: gpu, effect: NoSchedule}]
@@ -34,7 +34,7 @@ def test_what_pods_may_use_of_a_node() -> None:
     (made,) = pools(FULL)
     assert made.room == {
         "cpu": 15000, "memory": 60 << 30, "rdma/hca": 4, "pods": 100,
-        "nvidia.com/gpu": 8, "nvidia.com/mig-1g.10gb": 7,
+        "nvidia.com/gpu": 7, "nvidia.com/mig-1g.10gb": 7,
     }  # fmt: skip
     assert (made.fewest, made.most, made.nodes) == (1, 4, "1..4")
     assert [(d.resource, d.memory) for d in made.devices] == [
@@ -48,6 +48,11 @@ def test_what_pods_may_use_of_a_node() -> None:
     [
         ("gpus: {count: 8, memory: 0}", "gpus.memory is 0, less than any GPU has"),
         ("gpus: {count: 8, memory: 80}", "gpus.memory is 80, less than any GPU has"),
+        ("gpus: {count: 8, memory: 80Ti}", "gpus.memory is 80Ti, more than any GPU has"),
+        (
+            "gpus: {count: 8}, systemPods: {nvidia.com/gpu: 9}",
+            'systemPods["nvidia.com/gpu"] is more nvidia.com/gpu than a node has',
+        ),
         ("gpus: {count: 8, memory: 80m}", "gpus.memory is 80m, less than any GPU has"),
         ("gpus: {count: 8, memory: -80Gi}", "gpus.memory is -80Gi, less than nothing"),
         ("gpus: {count: 8, memory: 80GB}", "gpus.memory is no quantity: '80GB'"),

@@ -34,6 +34,8 @@ MOST_PODS = 110
 """Pods of a node unless its kubelet is told otherwise. Kubernetes: pkg/kubelet/apis/config/v1beta1/defaults.go"""
 SMALLEST_GPU = 1 << 30
 """Bytes that every GPU, and every partition of one, has: less is a number whose unit is missing."""
+LARGEST_GPU = 1 << 43
+"""Bytes that no GPU has, by far: more is a number whose unit is wrong."""
 MOST = (1 << 63) - 1
 """The largest number that Kubernetes holds an amount in."""
 DEMANDED = (CPU, MEMORY)
@@ -119,8 +121,12 @@ def gpu_memory_faults(path: Path, amount: spec.Quantity) -> Iterator[Fault]:
     """What is wrong with the memory of a GPU."""
     faults = list(amount_faults(path, amount))
     yield from faults
-    if not faults and units_of(MEMORY, amount, up=False) < SMALLEST_GPU:
-        yield Fault(NODE_POOL, path, f"is {amount}, less than any GPU has", help="write it with its unit, such as 80Gi")
+    units = 0 if faults else units_of(MEMORY, amount, up=False)
+    if not faults and not SMALLEST_GPU <= units <= LARGEST_GPU:
+        what = "less" if units < SMALLEST_GPU else "more"
+        yield Fault(
+            NODE_POOL, path, f"is {amount}, {what} than any GPU has", help="write it with its unit, such as 80Gi"
+        )
 
 
 def device_faults(model: spec.NodePool) -> Iterator[Fault]:
@@ -158,9 +164,10 @@ def room_of(model: spec.NodePool) -> dict[str, int]:
     """What the pods of the tree may use of a node."""
     given = {PODS: MOST_PODS, **model.allocatable}
     room = {name: units_of(name, amount, up=False) for name, amount in given.items()}
+    room |= {device.resource: device.number for device in devices_of(model)}
     for name, amount in model.system_pods.items():
         room[name] = room.get(name, 0) - units_of(name, amount)
-    return room | {device.resource: device.number for device in devices_of(model)}
+    return room
 
 
 def devices_of(model: spec.NodePool) -> Iterator[Device]:
