@@ -48,6 +48,7 @@ NIXL = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
         (["serve", "--seed", "1", "acme/chat"], {"MODEL_DIR": "/elsewhere"}, ["acme/chat", "--seed", "1"]),
         (["--enforce-eager", "acme/chat", "--port=9"], {}, ["acme/chat", "--enforce-eager", "--port=9"]),
         (["serve", "serve"], {}, ["serve"]),
+        (["acme/chat"], {"RAY_PORT": "tcp://10.0.0.1:6379"}, ["acme/chat"]),
         (["acme/chat", "--tensor_parallel_s", "2"], {}, ["acme/chat", "--tensor-parallel-size", "2"]),
     ],
 )  # fmt: skip

@@ -59,6 +59,7 @@ def test_the_port_may_be_an_argument(place: Place) -> None:
     """It wins over the variable; nothing else is one."""
     assert place.run("health", "--port=1", PORT="x").status == 1
     assert place.run("health", "--port", "70000").status == 78
+    assert place.run("--dry-run", "health", "--port=1").status == 1
     done = place.run("health", "acme/chat")
     assert (done.status, done.records) == (64, [])
     assert "health is told 'acme/chat'" in done.said

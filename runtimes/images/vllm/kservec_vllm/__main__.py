@@ -24,7 +24,7 @@ from .flags import doubts, pinned_version
 from .health import is_healthy
 from .home import home_variables
 from .leader import wait_for_leader, wait_for_nodes
-from .plan import Plan, make_plan
+from .plan import Plan, make_plan, without_dry_run
 from .refusals import SOFTWARE, Refusal
 from .settings import Settings, read_settings
 from .shown import NAME, say, shown
@@ -41,8 +41,8 @@ def main(argv: Sequence[str]) -> int:
         if (answer := answered(argv)) is not None:
             sys.stdout.write(answer)
             return 0
-        if argv[:1] == ["health"]:
-            return 0 if is_healthy(argv[1:], read_settings(os.environ).port) else 1
+        if (words := without_dry_run(argv))[:1] == ["health"]:
+            return 0 if is_healthy(words[1:], read_settings(os.environ).port) else 1
         supervise.install()
         return start(argv, os.environ)
     except Refusal as refusal:

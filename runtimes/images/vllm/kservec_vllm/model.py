@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ FLAGS: Final = ("--model", "--model-dir", "--model-id")
 """vLLM's own flag, and those of KServe's Hugging Face server."""
 OF_KSERVE: Final = ("pvc://", "oci://", "oci+native://", "http://", "https://")
 NO_VALUE: Final = "name the model once; a flag that switches something on takes no value"
+_is_hub_name = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII).fullmatch
 LOADS_NO_FILES: Final = frozenset({"dummy", "runai_streamer", "runai_streamer_sharded", "tensorizer"})
 
 
@@ -72,7 +74,7 @@ def hub_name(uri: str) -> tuple[str, str]:
         Refusal: it is written in another way.
     """
     name, _, revision = uri.removeprefix(HUB).partition(":")
-    if len([part for part in name.split("/") if part]) != 2 or name.count("/") != 1:
+    if not _is_hub_name(name):
         raise Refusal(USAGE, f"{uri} is no model of the hub", "write hf://OWNER/NAME or hf://OWNER/NAME:REVISION")
     return name, revision
 

@@ -44,10 +44,11 @@ def check_numbers(words: Sequence[str]) -> None:
     if local is not None and local > data:
         message = f"{DATA_LOCAL[0]} is {local}, more than all ranks ({DATA[0]} {data})"
         raise Refusal(CONFIG, message, "set parallelism.data to all ranks, and dataLocal to those of one pod")
-    start = number(words, *START_RANK)
-    if start is not None and start >= data:
-        message = f"{START_RANK[0]} is {start}, and there are only {data} ranks"
-        raise Refusal(CONFIG, message, "set parallelism.data to a multiple of dataLocal, one for each pod")
+    for flags in (START_RANK, RANK):
+        rank = number(words, *flags)
+        if rank is not None and rank >= data:
+            message = f"{flags[0]} is {rank}, and there are only {data} ranks"
+            raise Refusal(CONFIG, message, "set parallelism.data to a multiple of dataLocal, one for each pod")
     if has(words, "--headless") and (number(words, "--api-server-count", "-asc") or 0) > 0:
         raise Refusal(CONFIG, "--headless is given with --api-server-count", "leave --api-server-count to the leader")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from .refusals import CONFIG, NO_INPUT, Refusal
 from .settings import Settings
-from .words import flag_of, has, port_of, split, value, values, without
+from .words import flag_of, has, port, port_of, split, value, values, without
 
 NAME: Final = "--served-model-name"
 KSERVE_NAME: Final = "--model-name"
@@ -36,7 +36,7 @@ def serving_words(words: Sequence[str], settings: Settings) -> list[str]:
     if has(found, NAME) and not all(values(found, NAME) or [""]):
         raise Refusal(CONFIG, "the model is to be served under an empty name", f"give {NAME} a name, or leave it out")
     if settings.port and not has(found, PORT) and not has(found, "--headless", "--uds", CONFIG_FILE):
-        found = [*found, f"{PORT}={settings.port}"]
+        found = [*found, f"{PORT}={port(settings.port, 'PORT')}"]
     port_of(found, PORT)
     return found
 

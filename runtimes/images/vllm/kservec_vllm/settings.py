@@ -13,6 +13,8 @@ from .words import port, whole
 CPU: Final = "cpu"
 DEADLINE_SECONDS: Final = 600
 RAY_PORT: Final = 6379
+SERVICE_LINKS: Final = ("tcp://", "udp://", "sctp://")
+"""What Kubernetes writes to RAY_PORT where the namespace has a Service called ray, which nobody means."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +68,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         message = f"LWS_WORKER_INDEX is {index}, and LWS_GROUP_SIZE is {size}"
         raise Refusal(CONFIG, message, "indices count from 0; leave both variables to LeaderWorkerSet")
     ray_port = text("RAY_PORT")
+    if ray_port.startswith(SERVICE_LINKS):
+        ray_port = ""
     return Settings(
         variant=text("KSERVEC_VLLM_VARIANT") or "cuda",
         additional_arguments=text("VLLM_ADDITIONAL_ARGS"),
