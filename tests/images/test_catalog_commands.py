@@ -152,6 +152,7 @@ def test_no_command_bypasses_the_entry_point(place: Place, port: int, name: str)
     done = run(place, containers()[name], port, VLLM_ADDITIONAL_ARGS="--chat-template 'a b'")
     assert done.status == 0, done.said
     assert "kservec-vllm: runs vllm " in done.said
+    assert "warning" not in done.said
 
 
 @each

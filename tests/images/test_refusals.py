@@ -128,9 +128,13 @@ def refused(done: Done, status: int, message: str) -> None:
         (["acme/chat"], {"PORT": "tcp://10.0.0.1:80"}, USAGE, "PORT is 'tcp://10.0.0.1:80', which is no whole number"),
         (["hf://--trust-remote-code/x"], {}, USAGE, "hf://--trust-remote-code/x is no model of the hub"),
         (["hf://a/ b"], {}, USAGE, "hf://a/ b is no model of the hub"),
-        (["bench", "serve"], {}, USAGE, "'bench' is no command of this program"),
-        (["launch", "acme/chat"], {}, USAGE, "'launch' is no command of this program"),
-        (["--dry-run", "run-batch"], {}, USAGE, "'run-batch' is no command of this program"),
+        (["bench", "serve"], {}, USAGE, "'bench' is taken for a command"),
+        (["launch", "acme/chat"], {}, USAGE, "'launch' is taken for a command"),
+        (["--seed=1", "--", "bench"], {}, USAGE, "'bench' is taken for a command"),
+        (["--port=1", "health"], {}, USAGE, "'health' is taken for a command"),
+        (["render"], {}, USAGE, "'render' is taken for a command"),
+        (["-"], {}, USAGE, "'-' names no model"),
+        (["--dry-run", "run-batch"], {}, USAGE, "'run-batch' is taken for a command"),
     ],
 )  # fmt: skip
 def test_contradictions_are_refused(

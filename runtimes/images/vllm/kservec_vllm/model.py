@@ -60,7 +60,7 @@ def check_name(model: str) -> None:
     Raises:
         Refusal: it is none, a flag, or where only KServe gets models from.
     """
-    if not model or flag_of(model) is not None:
+    if not model or model.startswith("-"):
         raise Refusal(USAGE, f"{model!r} names no model", "name a folder or hf://OWNER/NAME; is a variable unset?")
     if model.startswith(OF_KSERVE):
         remedy = f"leave it to KServe, and name the folder where it mounts the model: {MOUNT}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .adapters import check_adapters
 from .cluster import Cluster, Role, cluster_of, node_words
-from .flags import spelt_out
+from .flags import spelt_out, strays
 from .model import check_model, model_words
 from .parallelism import check_gpus, check_numbers, parallel_words
 from .refusals import USAGE, Refusal
@@ -19,8 +19,20 @@ from .words import DRY_RUN, flag_of, has, split, unquoted
 
 SERVE = ("serve",)
 RENDER = ("launch", "render")
-OTHERS = ("bench", "chat", "collect-env", "complete", "launch", "run-batch", "vllm")
-"""Commands of vLLM that serve nothing, and what is more than a command."""
+OTHERS = (
+    "bench",
+    "chat",
+    "collect-env",
+    "complete",
+    "health",
+    "help",
+    "launch",
+    "render",
+    "run-batch",
+    "version",
+    "vllm",
+)
+"""What is no model unless `serve` stands before it: commands of vLLM, of ours elsewhere, and the like."""
 SEPARATOR = "--"
 
 
@@ -105,9 +117,11 @@ def command_of(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     for command in (RENDER, SERVE):
         if tuple(argv[: len(command)]) == command:
             return command, argv[len(command) :]
-    if argv and argv[0] in OTHERS:
-        message = f"{argv[0]!r} is no command of this program, which runs vllm serve and vllm launch render"
-        remedy = f"start vllm instead for its other commands; a model of this name is served by `serve {argv[0]}`"
+    words = [word for word in argv if word != SEPARATOR]
+    named = next((words[i] for i in strays(words)), "")
+    if named in OTHERS:
+        message = f"{named!r} is taken for a command, and those are serve and launch render, in front"
+        remedy = f"start vllm itself for its other commands; a model of this name is served by `serve {named}`"
         raise Refusal(USAGE, message, remedy)
     return SERVE, argv
 
