@@ -25,7 +25,7 @@ STREAMS = 3
 LONGEST_REQUEST = 1 << 20
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "LOCPATH")
 """Beginnings of the names of variables that count when an interpreter starts, and no longer afterwards."""
-NOT_LOADED = ("kservec.__main__", "kservec.testing")
+NOT_LOADED = "kservec.testing"
 RENDERED = Path(__file__).parents[2] / "golden" / "project-network-policy" / "input"
 
 
