@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 STREAMS = 3
 LONGEST_REQUEST = 1 << 20
@@ -38,14 +38,14 @@ class Forking:
         self._socket, other = socket.socketpair()
         with other:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
-                [sys.executable, __file__], stdin=other, stdout=subprocess.DEVNULL, env=environment
+                [sys.executable, __file__], stdin=other.fileno(), stdout=subprocess.DEVNULL, env=environment
             )
 
     def suits(self, environment: dict[str, str]) -> bool:
         """Whether an interpreter that starts in an environment is as the one that has started."""
         return at_start(environment) == self._started_in
 
-    def status_of(self, request: dict[str, object], streams: tuple[int, int, int]) -> int:
+    def status_of(self, request: dict[str, Any], streams: tuple[int, int, int]) -> int:
         """The exit status of a command, negative for a signal; its streams are descriptors of this process."""
         socket.send_fds(self._socket, [json.dumps(request).encode()], streams)
         answer = self._socket.recv(64)
@@ -87,34 +87,46 @@ def serve(asked: socket.socket) -> None:
         request, streams, *_ = socket.recv_fds(asked, LONGEST_REQUEST, STREAMS)
         if not request:
             return
+        wanted = json.loads(request)
         child = os.fork()
         if child == 0:
             asked.close()
-            become(json.loads(request), streams)
+            become(wanted, streams)
         for stream in streams:
             os.close(stream)
-        asked.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+        asked.send(str(status_in_time(child, wanted["seconds"])).encode())
 
 
-def become(request: dict[str, object], streams: list[int]) -> NoReturn:
+def status_in_time(child: int, seconds: int) -> int:
+    """The exit status of a child, which is killed if it takes longer. Its own timers are its own."""
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.alarm(seconds)
+    _, status = os.waitpid(child, 0)
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    return os.waitstatus_to_exitcode(status)
+
+
+def still_in_memory(stream: int) -> None:
+    """Does not wait for the disk: no test of the command line cuts the power, and a build waits two dozen times."""
+    del stream
+
+
+def become(wanted: dict[str, Any], streams: list[int]) -> NoReturn:
     """Be the process of a command."""
     from kservec.__main__ import main  # noqa: PLC0415 - only the process that forks needs it
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.alarm(int(str(request["seconds"])))
+    os.fsync = still_in_memory
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    os.chdir(str(request["folder"]))
-    environment = request["environment"]
-    assert isinstance(environment, dict)
+    os.chdir(wanted["folder"])
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(wanted["environment"])
     time.tzset()
-    arguments = request["arguments"]
-    assert isinstance(arguments, list)
-    sys.path[0] = str(request["folder"])
-    sys.argv = ["kservec", *arguments]
+    sys.path[0] = wanted["folder"]
+    sys.argv = ["kservec", *wanted["arguments"]]
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()

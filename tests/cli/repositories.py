@@ -19,7 +19,10 @@ environments:
   dev: {}
   prod: {}
 """
-SETTINGS = ("-c", "user.name=tester", "-c", "user.email=tester@example.com", "-c", "commit.gpgsign=false")
+SETTINGS = (
+    *("-c", "user.name=tester", "-c", "user.email=tester@example.com"),
+    *("-c", "commit.gpgsign=false", "-c", "core.fsync=none"),
+)
 CLEAN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 FILE = "payments/fraud/deployment-fraud-predictor.yaml"
 

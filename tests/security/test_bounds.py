@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.running import SERVICE, kservec
+from tests.cli.running import SERVICE, fresh_kservec, kservec
 
 from kservec.core.text.source import Limits
 from kservec.io import bounds
@@ -50,7 +50,7 @@ OVER_MEMORY_SAID = "the build was stopped holding more than 60 MiB of memory"
 @pytest.mark.parametrize("what", [("services", "--output", "out"), ()], ids=["files", "environments"])
 def test_a_build_is_stopped(many: Path, what: tuple[str, ...], option: tuple[str, ...], code: str) -> None:
     """The error has a code, says what to do, and nothing was written."""
-    ran = kservec(many, "build", *what, *option, "--format", "json")
+    ran = fresh_kservec(many, "build", *what, *option, "--format", "json")
     assert ran.status == 1, ran.err
     (found,) = json.loads(ran.err)["diagnostics"]
     assert found["code"] == code
@@ -62,7 +62,7 @@ def test_a_build_is_stopped(many: Path, what: tuple[str, ...], option: tuple[str
 
 def test_a_build_by_several_processes_is_stopped(many: Path) -> None:
     """Its workers end with it, and nothing was written."""
-    ran = kservec(many, "build", "--jobs", "2", "--max-seconds", "2", "--format", "json")
+    ran = fresh_kservec(many, "build", "--jobs", "2", "--max-seconds", "2", "--format", "json")
     assert ran.status == 1, ran.err
     (found,) = json.loads(ran.err)["diagnostics"]
     assert found["code"] == "build/over-time"
