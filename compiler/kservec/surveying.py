@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kservec.capacity.survey import asking, survey
 from kservec.core.records import evolve
 from kservec.environments import render
-from kservec.judging import plain_documents
+from kservec.judging import placed_in_patches, plain_documents
 
 if TYPE_CHECKING:
     from kservec.capacity.report import Report
@@ -38,6 +38,18 @@ def capacity_of(workspace: Workspace, rendering: Rendering) -> Report | None:
         return None
     if asking(judge.policy) != judge.policy:
         rendering = render(asked(workspace, name), name)
-    assert rendering.judge is not None
-    report = survey(rendering.judge, rendering.objects, plain_documents(rendering, workspace)[1])
+    report = surveyed(workspace, rendering)
     return report if report.is_bounded else None
+
+
+def surveyed(workspace: Workspace, rendering: Rendering, *, surges: bool = False) -> Report:
+    """The report about an environment without errors; what only its patches explain is found in them.
+
+    Raises:
+        OSError: a file of the project cannot be read.
+    """
+    assert rendering.judge is not None
+    _, documents = plain_documents(rendering, workspace)
+    report = survey(rendering.judge, rendering.objects, documents, surges=surges)
+    found = (f._replace(diagnostic=placed_in_patches(f.diagnostic, rendering, workspace)) for f in report.findings)
+    return report._replace(findings=tuple(found))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from tests.cli.running import ROOT, SERVICE, WRONG, kservec
+from tests.cli.running import PROJECT, ROOT, SERVICE, WRONG, kservec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,6 +187,23 @@ def test_an_excuse_changes_the_exit_status_and_not_the_statement(tmp_path: Path)
     stated = json.loads(kservec(LACKS, "capacity", "default", "--format", "json").out)["findings"]
     excused = [{**f, "severity": "note", "excuse": "the rule is off"} for f in stated]
     assert sorted(answer["findings"], key=str) == sorted(excused, key=str)
+
+
+def test_what_only_patches_explain_is_found_in_them(tmp_path: Path) -> None:
+    """As lint has it: no file of the input says what keeps the pods away."""
+    patch = "- {op: add, path: /spec/template/spec/nodeSelector, value: {team: ml}}"
+    files = {
+        "kservec.yaml": PROJECT.replace("{}", "{patches: patches}"),
+        "services/fraud.yaml": SERVICE,
+        "platform/cluster.yaml": POOL.replace("NUMBER", "1"),
+        "patches/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+        f"patches:\n  - target: {{kind: Deployment}}\n    patch: '{patch}'\n",
+    }
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(content)
+    assert "\ndoes not fit\n  error  patches\n" in kservec(tmp_path, "capacity", "prod").out
+    assert "--> patches\n" in kservec(tmp_path, "lint", "prod").err
 
 
 def test_a_finding_can_be_excused_with_a_reason(tmp_path: Path) -> None:

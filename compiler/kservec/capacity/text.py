@@ -114,7 +114,9 @@ def excuse_text(finding: Finding) -> str:
 def place_of(finding: Diagnostic) -> str:
     """Where the value is that leads to a finding."""
     span = finding.span
-    return f"{span.file}:{span.line}:{span.column}" if span is not None else "(rendered)"
+    if span is None:
+        return "(rendered)"
+    return f"{span.file}:{span.line}:{span.column}" if span.line else span.file
 
 
 def model_text(model: Model) -> str:

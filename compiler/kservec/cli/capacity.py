@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -19,26 +20,22 @@ from kservec.core.additions import Additions
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kservec.api import Target
+    from kservec.capacity.report import Report
     from kservec.cli.inputs import Inputs
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
-    from kservec.core.text.document import Document
-    from kservec.gitops.rendered import Rendered
-    from kservec.policy.units import Judge
+    from kservec.core.diagnostics import Diagnostic
 
 JSON = "json"
 
 
 class Built(NamedTuple):
-    """What was rendered in memory, and what its diagnostics point into."""
+    """What was found in what was rendered in memory, what that points into, and what makes the report; None if none."""
 
-    judge: Judge | None
-    objects: Sequence[Rendered]
-    documents: Mapping[ObjectRef, Document]
     diagnostics: Sequence[Diagnostic]
     texts: Mapping[str, str]
+    report: Callable[[], Report] | None
 
 
 @click.command()
@@ -63,12 +60,12 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
       kservec capacity prod --surge
     """  # noqa: D301
     inputs = inputs_of(paths, target)
-    built = built_environment(inputs) if inputs.workspace is not None else built_files(inputs)
+    built = (built_files if inputs.workspace is None else built_environment)(inputs, surges=surge)
     errors = [d for d in built.diagnostics if d.is_error and d.code.slug not in SLUGS]
-    if errors or built.judge is None:
+    if errors or built.report is None:
         Findings(layout=TEXT, notes=False).show(errors, built.texts)
         return FAILED
-    report = survey(built.judge, built.objects, built.documents, surges=surge)
+    report = built.report()
     if layout == TEXT:
         write(capacity_text(report, workloads=workloads))
     else:
@@ -76,22 +73,23 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
     return DIFFERENT if report.fails else 0
 
 
-def built_environment(inputs: Inputs) -> Built:
+def built_environment(inputs: Inputs, *, surges: bool) -> Built:
     """An environment, rendered in memory with all its stages."""
     from kservec.environments import render  # noqa: PLC0415 - only with a project
-    from kservec.judging import plain_documents  # noqa: PLC0415 - as above
-    from kservec.surveying import asked  # noqa: PLC0415 - as above
+    from kservec.surveying import asked, surveyed  # noqa: PLC0415 - as above
 
     assert inputs.workspace is not None
     workspace = asked(inputs.workspace, inputs.environment)
     made = render(workspace, inputs.environment, limits=inputs.target.limits)
-    _, documents = plain_documents(made, workspace)
-    return Built(made.judge, made.objects, documents, made.diagnostics, made.texts)
+    report = partial(surveyed, workspace, made, surges=surges) if made.judge is not None else None
+    return Built(made.diagnostics, made.texts, report)
 
 
-def built_files(inputs: Inputs) -> Built:
+def built_files(inputs: Inputs, *, surges: bool) -> Built:
     """Files, compiled in memory; of the rules of a project only those about capacity and quotas hold."""
     additions = inputs.target.additions or Additions()
     target = evolve(inputs.target, additions=evolve(additions, policy=ALONE))
     made = compile_files(inputs.files, target=target)
-    return Built(made.result.judge, made.objects, {}, made.diagnostics, made.sources)
+    judge = made.result.judge
+    report = partial(survey, judge, made.objects, {}, surges=surges) if judge is not None else None
+    return Built(made.diagnostics, made.sources, report)
