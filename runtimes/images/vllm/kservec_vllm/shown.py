@@ -26,8 +26,8 @@ _is_secret = re.compile(
 _NOT_SECRET: Final = ("tokens", "token-ids", "tokenizer", "token-budget", "-key-file", "-keyfile")
 _with_user = re.compile(r"://[^\s\"]*")
 _with_query = re.compile(r"://[^\s\"']*")
-_user_with_blanks = re.compile(r"(?<=://)[^/@\s:]*+:(?!\d+\s)[^/@]*+(?=@)")
-_named = re.compile(r"""(?<![\w.-])([\w.-]++)["']?\s*+[=:]\s*+""").finditer
+_user_with_blanks = re.compile(r"(?<=://)[^/@\s:]*:(?!\d+\s)[^/@]*(?=@)")
+_named = re.compile(r"""(?<![\w.-])([\w.-]+)["']?\s*[=:]\s*""").finditer
 _value = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^\s&"',;}]+)?""").match
 
 
