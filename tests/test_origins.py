@@ -147,3 +147,47 @@ def test_a_refused_setting_points_at_what_needs_it() -> None:
     found = compile_files([File("spec.yaml", KNATIVE.encode())], target=target).diagnostics
     lines = {d.message.split()[-1]: KNATIVE.splitlines()[d.span.line - 1] for d in found if d.is_error and d.span}
     assert sorted(lines.values()) == ["    maxReplicas: 9", "    runtimeClassName: gvisor"]
+
+
+def test_arguments_of_a_transformer_are_the_users_and_ours() -> None:
+    """What KServe adds stands behind what the user wrote, and is at no line of the user's."""
+    transformer = """\
+  transformer:
+    containers:
+      - name: kserve-container
+        image: features:1
+        args:
+          - --own
+"""
+    text = SERVICE.format(scaler="hpa", scaling="") + transformer
+    front, _ = front_of([File("spec.yaml", text.encode())])
+    made = (m for step in steps_of(front) for m in step.unit.bundle.manifests)
+    body = next(m.body for m in made if (m.ref.kind, m.ref.name) == (DEPLOYMENT, "churn-transformer"))
+    at = (*POD, "containers", "kserve-container", "args")
+    own = body.span((*at, 0))
+    assert own is not None
+    assert text.splitlines()[own.line - 1].strip() == "- --own"
+    assert (body.get(*at, 1), body.span((*at, 1))) == ("--model_name", None)
+
+
+def test_labels_of_a_runtime_point_at_the_runtime() -> None:
+    """What a runtime gives its pods is at its own lines, and what the service says goes before it."""
+    runtime = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: own, namespace: ml}
+spec:
+  labels:
+    owner: platform
+    team: nobody
+  annotations:
+    from: runtime
+  supportedModelFormats: [{name: sklearn, autoSelect: true}]
+  containers: [{name: kserve-container, image: "server:1"}]
+---
+"""
+    text = runtime + SERVICE.format(scaler="hpa", scaling="")
+    where = ("spec", "template", "metadata")
+    assert line_of(text, DEPLOYMENT, (*where, "labels", "owner")) == "    owner: platform"
+    assert line_of(text, DEPLOYMENT, (*where, "labels", "team")) == "    team: risk"
+    assert line_of(text, DEPLOYMENT, (*where, "annotations", "from")) == "    from: runtime"

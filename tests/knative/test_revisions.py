@@ -86,6 +86,8 @@ def test_a_canary_that_is_no_other_version(knative, predictor):
     first = build(knative, predictor, "1")
     same, other = (build(knative, predictor, version, 20, first.tree) for version in ("1", "2"))
     assert (same.slugs, other.slugs) == (["knative/canary-of-itself"], ["knative/canary-runs"])
+    told = f"the canary of churn-predictor is its stable revision, {name_of(first)}: nothing in it differs"
+    assert same.compilation.diagnostics[0].message == told
     assert [d.help for d in (*same.compilation.diagnostics, *other.compilation.diagnostics)] == [
         "change the model or the pod, or remove the field",
         "end the canary in time",

@@ -113,6 +113,13 @@ def named_or_none(items, name):
     return next((item for item in items if item["name"] == name), None)
 
 
+def test_a_download_comes_from_the_uri(bench) -> None:
+    """The origin of what downloads a model is its URI."""
+    built = build(bench, single())
+    at = ("spec", "template", "spec", "initContainers", "storage-initializer")
+    assert built.written("Deployment", "chat-kserve", *at) == "spec.model.uri"
+
+
 def test_a_confidential_model(bench) -> None:
     """The download container is told where the key is."""
     resource = "kbs:///models/key/1"

@@ -52,6 +52,17 @@ def test_the_accelerator_is_a_label_of_the_workload(bench) -> None:
     assert labels["app.kubernetes.io/component"] == "llminferenceservice-workload"
 
 
+def test_what_is_scaled_comes_from_the_service(bench) -> None:
+    """Bounds and behaviour have their origin in what the service says of scaling."""
+    built = build(bench, single(scaling=hpa(behavior={"scaleDown": {"stabilizationWindowSeconds": 60}})))
+    where = ("HorizontalPodAutoscaler", "chat-kserve-hpa", "spec")
+    assert [built.written(*where, field) for field in ("minReplicas", "maxReplicas", "behavior")] == [
+        "spec.scaling.minReplicas",
+        "spec.scaling.maxReplicas",
+        "spec.scaling.wva.hpa.behavior",
+    ]
+
+
 def test_groups_are_scaled(bench) -> None:
     """The target is the LeaderWorkerSet."""
     target = build(bench, group(scaling=hpa())).of("HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]

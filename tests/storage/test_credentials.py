@@ -109,6 +109,16 @@ def test_a_host_without_headers_gives_nothing(attach):
             {"S3_USE_HTTPS": "0", "S3_ENDPOINT": "minio:9000", "AWS_ENDPOINT_URL": "HTTP://minio:9000"},
         ),
         (
+            {"s3-endpoint": "https://minio:9000", "s3-usehttps": "0"},
+            {},
+            {"S3_USE_HTTPS": "1", "S3_ENDPOINT": "minio:9000", "AWS_ENDPOINT_URL": "https://minio:9000"},
+        ),
+        (
+            {"s3-endpoint": "minio://store:9000"},
+            {},
+            {"S3_ENDPOINT": "minio://store:9000", "AWS_ENDPOINT_URL": "https://minio://store:9000"},
+        ),
+        (
             {"s3-region": "eu-1"},
             {"AWS_DEFAULT_REGION": "us-1", "S3_VERIFY_SSL": "0"},
             {"S3_VERIFY_SSL": "0", "AWS_DEFAULT_REGION": "eu-1"},

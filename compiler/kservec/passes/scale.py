@@ -82,7 +82,7 @@ def choose_scaler(unit: Unit, component: Component, intent: ScaleIntent, env: En
     names = ", ".join(s.name for s in fitting)
     message = f"there is no autoscaler {intent.scaler!r}: {AUTOSCALER_CLASS} can be {names}"
     span = component.annotations.span((AUTOSCALER_CLASS,))
-    raise Reject(finding(unit, UNKNOWN_CLASS, message, span or component.path, f"choose one of {names}"))
+    raise Reject(finding(unit, UNKNOWN_CLASS, message, span, f"choose one of {names}"))
 
 
 def scaled_component(component: Component, scaled: Scaled) -> Component:

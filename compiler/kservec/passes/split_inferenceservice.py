@@ -69,7 +69,7 @@ def split_transformer(unit: Unit, spec: TransformerSpec, env: Env) -> Component:
         pod, containers[0]["name"], "INFERENCE_SERVICE_NAME", unit.name, Origin(Layer.KSERVE_DEFAULT, BY)
     )
     intents = (*component.intents, *custom_model(written))
-    return evolve(component, pod=pod, intents=intents, implementation=(*TRANSFORMER, "containers", 0))
+    return evolve(component, pod=pod, intents=intents)
 
 
 def with_arguments(pod: Tree, added: list[str]) -> Tree:
@@ -94,7 +94,7 @@ def split_explainer(unit: Unit, spec: ExplainerSpec, env: Env) -> Component:
         added = explainer_arguments(spec.containers[0].get("args") or [], facts)
         intents = (*component.intents, *custom_model(written))
         pod = with_arguments(component.pod, added)
-        return evolve(component, pod=pod, intents=intents, implementation=(*EXPLAINER, "containers", 0))
+        return evolve(component, pod=pod, intents=intents)
     container = art_container(art, facts, env.platform.explainers.art.image)
     at = unit.source.origin(*EXPLAINER, "art")
     pod = component.pod.put(("containers",), [container, *spec.containers[1:]], at)
@@ -103,4 +103,4 @@ def split_explainer(unit: Unit, spec: ExplainerSpec, env: Env) -> Component:
         origin = unit.source.origin(*EXPLAINER, "art", "storageUri")
         source = ModelSource(uri=art.storage_uri, mount_path=MODEL_PATH, origin=origin)
         intents = (*intents, ModelIntent(origin=origin, sources=(source,)))
-    return evolve(component, pod=pod, intents=intents, implementation=(*EXPLAINER, "art"))
+    return evolve(component, pod=pod, intents=intents)
