@@ -148,6 +148,8 @@ def test_a_dry_run_runs_nothing(place: Place) -> None:
         (["acme/chat"], {"VLLM_ADDITIONAL_ARGS": "--seed=1 --dry-run"}, "would run vllm serve acme/chat --seed=1"),
         (["acme/chat", "--of-a-plugin", "a", "b", "--dry-run"], {}, "would run vllm serve acme/chat --of-a-plugin a b"),
         (["--dry-run", "acme/chat", "--hf-over.a", "b"], {}, "would run vllm serve acme/chat --hf-overrides.a b"),
+        (["--dry-run", "-O3", "acme/chat"], {}, "would run vllm serve acme/chat -O3"),
+        (["--dry-run", "-O", "3", "acme/chat"], {}, "would run vllm serve acme/chat -O 3"),
         (["--dry-run", "--hf-over.a", "b", "acme/chat"], {}, "would run vllm serve acme/chat --hf-overrides.a b"),
     ],
 )

@@ -58,13 +58,19 @@ def strays(words: Sequence[str]) -> list[int]:
     for i, word in enumerate(words):
         flag = flag_of(word)
         if flag is not None:
-            left = 0 if "=" in word else known_flags().get(flag.partition(".")[0])
-            left = 1 if left is None and "." in flag else left
+            left = 0 if "=" in word else most_values(flag)
         elif left == 0:
             found.append(i)
         elif left is not None:
             left -= 1
     return found
+
+
+def most_values(flag: str) -> int | None:
+    """How many values a flag takes at most; None for any number, as for one that is not known."""
+    if flag.startswith(WITH_A_LEVEL):
+        return 1 if flag == WITH_A_LEVEL else 0
+    return known_flags().get(flag.partition(".")[0])
 
 
 def doubts(words: Sequence[str]) -> Iterator[str]:
