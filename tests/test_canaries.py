@@ -279,6 +279,7 @@ def test_a_canary_behind_a_transformer_gets_no_share_of_the_service():
     assert weights(objects(result), "churn") == [[("churn-transformer", 1)]]
     assert weights(objects(result), "churn-predictor") == [[("churn-predictor", 75), ("churn-next-predictor", 25)]]
     assert findings(result) == ["exposure/canary-behind-transformer"]
+    assert findings(compiled({"model": model()}, canary(0), transformer=prep)) == []
 
 
 def test_a_canary_gets_no_explanations():

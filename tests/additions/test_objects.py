@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from kservec.core.additions import Budget, Monitor, Peers
 from kservec.core.network.addresses import rules_of, urls
@@ -36,6 +37,16 @@ def test_a_budget_needs_a_pod_to_spare(budget: Budget, replicas: dict[str, int],
     compilation = made(service(mode=mode, **replicas), budget=budget)
     assert bool(objects(compilation, "PodDisruptionBudget")) is there
     assert ("availability/no-budget" in slugs(compilation)) is not there
+
+
+def test_one_warning_names_all_workloads_without_a_budget() -> None:
+    """A service with several of them gets one finding."""
+    transformer = {"containers": [{"name": "features", "image": "features:1"}], "minReplicas": 1}
+    body = yaml.safe_load(service(minReplicas=1, maxReplicas=1))
+    body["spec"]["transformer"] = transformer
+    found = [d.message for d in made(yaml.safe_dump(body), budget=ONE).diagnostics if "Budget" in d.message]
+    spare = "with maxUnavailable: 1 there would be no pod to spare"
+    assert found == [f"no PodDisruptionBudget for iris-predictor, iris-transformer: {spare}"]
 
 
 def test_a_port_that_is_not_listed_is_reached_all_the_same() -> None:

@@ -134,6 +134,22 @@ def test_rollout_of_a_deployment(bench) -> None:
     assert built.written("Deployment", "chat-kserve", "spec", "strategy") == "spec.rolloutStrategy"
 
 
+@pytest.mark.parametrize(
+    ("probe", "deadline"),
+    [
+        ({"failureThreshold": 90}, 1500),
+        ({"periodSeconds": 400}, 1800),
+        ({"periodSeconds": 5, "failureThreshold": 120}, None),
+        ({"periodSeconds": 5, "failureThreshold": 120, "initialDelaySeconds": 1}, 1201),
+    ],
+)
+def test_a_rollout_waits_for_slow_starts(bench, probe, deadline) -> None:
+    """As long as a probe allows for the start, and the usual time after that; by Kubernetes' defaults for the rest."""
+    server = {"name": "main", "image": "registry.example.com/vllm:1", "startupProbe": probe}
+    made = build(bench, single(template={"containers": [server]})).of("Deployment")
+    assert made["spec"].get("progressDeadlineSeconds") == deadline
+
+
 def test_the_rollout_of_groups_comes_from_the_service(bench) -> None:
     """Its origin is what the service says of it, and so is that of the size of a group."""
     built = build(bench, group(rolloutStrategy={"maxSurge": 1}))

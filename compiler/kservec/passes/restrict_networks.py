@@ -52,7 +52,7 @@ def restrict_networks(unit: Unit, env: Env) -> Step:
 def route_gateways(unit: Unit) -> list[Json]:
     """The namespaces of the Gateways that the unit's routes name: where their pods run, unless somebody says more."""
     parents = (p for m in unit.bundle.manifests for p in m.body.get("spec", "parentRefs") or ())
-    names = {p.get("namespace") or unit.namespace for p in parents if p.get("kind", "Gateway") == "Gateway"}
+    names = {p.get("namespace") or unit.namespace for p in parents if p.get("kind") == "Gateway"}
     return [in_namespace(name) for name in sorted(names)]
 
 
