@@ -67,7 +67,9 @@ def load() -> None:
     """Import all modules of the compiler, and render a project, for what every run makes and keeps."""
     import kservec  # noqa: PLC0415 - only the process that forks needs the compiler
     from kservec.environments import render  # noqa: PLC0415
+    from kservec.io.packaged import packaged_schemas  # noqa: PLC0415
     from kservec.io.workspace import open_workspace  # noqa: PLC0415
+    from kservec.overlays.openapi import openapi_document  # noqa: PLC0415
 
     for module in pkgutil.walk_packages(kservec.__path__, "kservec."):
         if not module.name.startswith(NOT_LOADED):
@@ -77,6 +79,7 @@ def load() -> None:
         assert workspace is not None, found
         for name in workspace.environments:
             assert render(workspace, name).ok
+    assert openapi_document(packaged_schemas())
     gc.collect()
     gc.freeze()
 

@@ -89,6 +89,7 @@ def files_of(repo: Path) -> dict[str, bytes]:
     return {path: content for path, content in tree(repo).items() if not path.startswith(".git/")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["Standard", "Knative"])
 def test_a_canary_of_one_environment_that_is_rolled_back_leaves_nothing(tmp_path: Path, mode: str) -> None:
     """After any step of the ladder every file, specs and trees, is byte for byte what it was before."""

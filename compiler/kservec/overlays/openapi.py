@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kservec.core.paths import KEY_FIELDS
@@ -39,8 +40,9 @@ POD_HOLDERS: Mapping[tuple[str, str], tuple[str, ...]] = {
 _POD_MODEL = ("apps/v1", "Deployment", ("spec", "template", "spec"))
 
 
+@cache
 def openapi_document(schemas: Schemas) -> Json:
-    """The OpenAPI document for the `openapi.path` of a kustomization.
+    """The OpenAPI document for the `openapi.path` of a kustomization; made once for all overlays of a run.
 
     Kustomize: api/krusty/kustomizer.go, Run; kyaml/openapi/openapi.go, SetSchema.
     """
