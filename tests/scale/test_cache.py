@@ -187,6 +187,7 @@ def test_each_edit_alone_changes_nothing(tmp_path: Path) -> None:
                 (tmp_path / str(i)).mkdir(exist_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_golden_cases_are_recalled(case: Case, tmp_path: Path) -> None:
     """What is read from the cache is what was compiled, for every golden case."""
