@@ -62,6 +62,7 @@ def app_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "app"
 
 
+@pytest.mark.slow
 def test_kservec_is_there_and_runs(app: Path) -> None:
     """The command is on the path of the image, and compiles the examples."""
     words = [str(app / "bin" / "kservec")]
@@ -75,12 +76,14 @@ def test_kservec_is_there_and_runs(app: Path) -> None:
     assert "\nkind: Deployment\n" in made.stdout
 
 
+@pytest.mark.slow
 def test_overlays_need_no_program(app: Path) -> None:
     """The library that runs kustomize is complete, with what it loads."""
     words = [str(app / "bin" / "python"), "-c", "import pykustomize; pykustomize.build"]
     assert subprocess.run(words, capture_output=True, check=False).returncode == 0  # noqa: S603 - our own
 
 
+@pytest.mark.slow
 def test_nothing_that_builds_is_left(app: Path) -> None:
     """Neither an installer nor the build's own packages are where kservec runs."""
     (packages,) = app.glob("lib/python*/site-packages")
