@@ -105,7 +105,7 @@ class Component:
 
     `labels` and `annotations` are KServe's component metadata: every object of the component carries them.
     `pod_annotations` are those that only the pod template carries, as KServe's pod webhook would add them.
-    `path` is where the component stands in the spec, `implementation` where the model or container of a predictor stands.
+    `path` is where the component stands in the spec, `implementation` where a predictor's model or container stands.
     `agent` says that requests reach the pod through the agent (a logger or batcher); `headless` that its Service has no
     address of its own. `canary` is the name of the canary that a predictor is, empty for all other components.
     `server_labels` are labels of the service that hold for this component alone: those of a canary's own runtime.
