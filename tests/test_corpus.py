@@ -15,6 +15,7 @@ CORPUS = RECORDED.parent / "corpus"
 SPECS = sorted(path for folder in ("inferenceservice", "invalid") for path in (CORPUS / folder).glob("*"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SPECS, reason=f"no corpus at {CORPUS}")
 def test_published_specs_give_output_or_a_located_reason() -> None:
     """No file is a crash; what is refused is refused with an error that names a place in it."""

@@ -38,6 +38,7 @@ def templates(body: Any) -> list[Any]:
     return [t for t in named if isinstance(t, dict) and "containers" in (t.get("spec") or {})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", COMPILED, ids=str)
 def test_all_additions_fit_every_case(case: Case) -> None:
     """Each workload has one policy that selects its pods, comes from the mirror, and is as restricted as it can be."""

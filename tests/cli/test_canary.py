@@ -78,6 +78,7 @@ def run(folder: Path, *arguments: str) -> None:
     assert kservec(folder, "build").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["Standard", "Knative"])
 @pytest.mark.parametrize("framework", [MODEL, "sklearn:"])
 def test_a_canary_that_is_rolled_back_leaves_nothing(tmp_path: Path, mode: str, framework: str) -> None:

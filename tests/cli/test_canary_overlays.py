@@ -106,6 +106,7 @@ def test_a_canary_of_one_environment_that_is_rolled_back_leaves_nothing(tmp_path
         assert files_of(beside) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["Standard", "Knative"])
 @pytest.mark.parametrize("name", KUSTOMIZATIONS)
 def test_kustomizations_get_one_entry_and_lose_it(tmp_path: Path, mode: str, name: str) -> None:
@@ -120,6 +121,7 @@ def test_kustomizations_get_one_entry_and_lose_it(tmp_path: Path, mode: str, nam
     assert files_of(repo) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["Standard", "Knative"])
 def test_a_promoted_canary_leaves_its_pins(tmp_path: Path, mode: str) -> None:
     """The canary's patch is gone, a patch of pins is there, and the next promotion of an environment edits that."""
@@ -137,6 +139,7 @@ def test_a_promoted_canary_leaves_its_pins(tmp_path: Path, mode: str) -> None:
     assert len(list((repo / "overlays" / "prod").iterdir())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["Standard", "Knative"])
 def test_a_promoted_pin_goes_to_the_patch_that_has_it(tmp_path: Path, mode: str) -> None:
     """A value that the overlay sets already is set there, and nowhere else."""
@@ -155,6 +158,7 @@ def test_a_promoted_pin_goes_to_the_patch_that_has_it(tmp_path: Path, mode: str)
     assert sorted(p.name for p in (repo / "overlays/prod").iterdir()) == ["kustomization.yaml", "scale.yaml"]
 
 
+@pytest.mark.slow
 def test_several_canaries_of_one_environment(tmp_path: Path) -> None:
     """They share the patch; it goes with the last of them."""
     repo = made(tmp_path)

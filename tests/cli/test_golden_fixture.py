@@ -57,6 +57,7 @@ def test_snapshots_are_written_and_compared(repo: Path, pytester: pytest.Pyteste
     assert snapshots(repo) == written
 
 
+@pytest.mark.slow
 def test_a_change_of_a_spec_fails_with_a_difference(repo: Path, pytester: pytest.Pytester) -> None:
     """The failure shows what differs, without a traceback, and says what to do; an update takes it over."""
     ran(pytester, "--snapshot-update")
@@ -72,6 +73,7 @@ def test_a_change_of_a_spec_fails_with_a_difference(repo: Path, pytester: pytest
     ran(pytester).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_snapshot_without_an_object_fails_the_run(repo: Path, pytester: pytest.Pytester) -> None:
     """What is no longer rendered is reported by syrupy, and removed by an update."""
     ran(pytester, "--snapshot-update")
@@ -85,6 +87,7 @@ def test_a_snapshot_without_an_object_fails_the_run(repo: Path, pytester: pytest
     assert not stale.exists()
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_share_snapshots(repo: Path, pytester: pytest.Pytester) -> None:
     """Several tests over several workers agree on which snapshots are used."""
     (repo / "tests" / "test_more.py").write_text("def test_dev(kservec_golden):\n    kservec_golden('dev')\n")
@@ -92,6 +95,7 @@ def test_workers_of_xdist_share_snapshots(repo: Path, pytester: pytest.Pytester)
     ran(pytester, "-n", "2").assert_outcomes(passed=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "said"),
     [

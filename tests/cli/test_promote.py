@@ -144,6 +144,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_pin_is_set_where_the_overlay_wrote_it(tmp_path: Path, name: str) -> None:
     """One file differs, in one value; then nothing is left to promote, and the other environment is as it was."""

@@ -40,6 +40,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_stream_that_cannot_be_written(work: Path, name: str) -> None:
     """What cannot be shown is dropped; output that cannot be written is a failure."""

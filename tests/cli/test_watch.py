@@ -90,6 +90,7 @@ def watching(folder: Path, *arguments: str) -> Iterator[Watching]:
         process.process.stderr.close()
 
 
+@pytest.mark.slow
 def test_a_day_of_edits(project: Path) -> None:
     """A change, a mistake, its correction, a new service and one that goes: each is told once, with what it led to."""
     fraud = project / "services" / "fraud.yaml"
@@ -113,6 +114,7 @@ def test_a_day_of_edits(project: Path) -> None:
         assert not (project / "rendered").exists()
 
 
+@pytest.mark.slow
 def test_the_project_counts(project: Path) -> None:
     """An edit of kservec.yaml is an edit; a mistake in it, or an environment that goes, is told and gets over."""
     file = project / "kservec.yaml"

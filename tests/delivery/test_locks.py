@@ -62,6 +62,7 @@ def test_no_lock_says_where_packages_come_from(lock: Any) -> None:
     assert not re.search(r"(?m)^-", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "python", "machine"), PLACES)
 def test_a_lock_can_be_installed_where_it_is_for(path: str, python: str, machine: str, tmp_path: Path) -> None:
     """Nothing that is needed is not pinned, and for every package there is a wheel with a hash that the lock has."""

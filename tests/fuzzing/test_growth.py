@@ -160,6 +160,7 @@ def judge(few: str, many: str) -> None:
     raise AssertionError(f"{ratio:.1f} times as long")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 def test_more_of_a_kind_takes_as_much_longer(name: str) -> None:
     """Objects and their parts, each document in one line."""

@@ -273,6 +273,7 @@ def test_a_process_that_dies_is_a_fault_and_the_run_goes_on(monkeypatch: pytest.
     assert sum(tally.task.count for tally in tallies) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell what time a process has had")
 @pytest.mark.parametrize(("is_busy", "hung"), [(True, [3]), (False, [])])
 def test_a_process_that_works_without_end_is_a_fault(

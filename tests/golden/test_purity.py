@@ -33,6 +33,7 @@ def outcome(work: Callable[[Unit, Env], Step], unit: Unit, env: Env) -> Step:
         return Step(unit, reject.diagnostics)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_passes_are_pure(case: Case) -> None:
     """Every pass, run twice on one unit, returns equal steps and changes neither the unit nor the shared values."""

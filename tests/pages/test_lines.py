@@ -32,6 +32,7 @@ def manifests() -> tuple[Manifest, ...]:
     return tuple(made)
 
 
+@pytest.mark.slow
 def test_every_line_has_a_source() -> None:
     """Of all golden objects: as many sources as lines, and where nothing is hidden the lines are the file's."""
     whole = 0

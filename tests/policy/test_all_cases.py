@@ -28,6 +28,7 @@ def compiled(case: Case, policy: Policy | None) -> Compilation:
     return compile_files(files, target=evolve(target, additions=Additions(policy=policy)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_rules_break_nothing(case: Case) -> None:
     """Each finding has a place in the input, and what is judged again from its text gives the same findings."""

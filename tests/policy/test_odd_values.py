@@ -16,6 +16,7 @@ DOCUMENTS = list(documents())
 SAMPLE = 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: f"{d['apiVersion']}-{d['kind']}")
 @pytest.mark.parametrize("place", PLACES)
 def test_no_value_is_too_odd(place: str, document: dict[str, object], tmp_path: Path) -> None:

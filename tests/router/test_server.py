@@ -46,6 +46,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Process, 
         yield process, port
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("acts", "wanted"),
     [

@@ -67,6 +67,7 @@ def alike(one: Compilation, other: Compilation) -> None:
     assert (one.urls, one.sources) == (other.urls, other.sources)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_what_is_handed_over_is_all_that_counts(case: Case) -> None:
     """Every golden case gives the same objects and findings if they come through a pipe."""
@@ -74,6 +75,7 @@ def test_what_is_handed_over_is_all_that_counts(case: Case) -> None:
     alike(compile_files(files, target=described, crew=through_a_pipe), compiled(case))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", projects(), ids=str)
 def test_projects_judge_what_was_handed_over(case: Case) -> None:
     """Every golden project gives the same trees and findings, its policy's too, if objects come through a pipe."""
@@ -175,6 +177,7 @@ def folder_fixture(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command_line_writes_the_same(folder: Path) -> None:
     """`build` into a folder, `build` to standard output, and what is said, with one process and with two."""
     made = []

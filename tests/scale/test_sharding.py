@@ -51,6 +51,7 @@ def parts_of(files: Sequence[File], whole: Target, count: int = COUNT) -> list[C
     return [compile_files(files, target=evolve(whole, share=Share(i + 1, count))) for i in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_the_parts_of_every_golden_case_make_the_whole(case: Case) -> None:
     """The objects of all parts are those of the case, and so are their findings, whatever is wrong with it."""
@@ -138,6 +139,7 @@ def built(repo: Path, *numbers: int, count: int = COUNT) -> list[str]:
     return [word for number in numbers for word in ("--join", f"parts/{number}")]
 
 
+@pytest.mark.slow
 def test_joined_parts_are_the_tree_to_the_last_byte(repo: Path) -> None:
     """Also the index, the kustomizations, and what Argo CD and Flux read. Building parts anew changes nothing."""
     whole = tree(repo / "rendered")
@@ -150,6 +152,7 @@ def test_joined_parts_are_the_tree_to_the_last_byte(repo: Path) -> None:
     assert kservec(repo, "check").status == 0
 
 
+@pytest.mark.slow
 def test_each_part_checks_its_own(repo: Path) -> None:
     """An untouched tree is right by every part; a changed service is noticed by the part that holds it alone."""
     assert [kservec(repo, "check", "--shard", f"{i}/3").status for i in (1, 2, 3)] == [0, 0, 0]

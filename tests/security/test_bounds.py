@@ -43,6 +43,7 @@ def many_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 OVER_MEMORY_SAID = "the build was stopped holding more than 60 MiB of memory"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "code"),
     [(("--max-seconds", "1"), "build/over-time"), (("--max-memory", "60"), "build/over-memory")],
@@ -60,6 +61,7 @@ def test_a_build_is_stopped(many: Path, what: tuple[str, ...], option: tuple[str
     assert {path.name for path in many.iterdir()} == {"services", "kservec.yaml"}
 
 
+@pytest.mark.slow
 def test_a_build_by_several_processes_is_stopped(many: Path) -> None:
     """Its workers end with it, and nothing was written."""
     ran = fresh_kservec(many, "build", "--jobs", "2", "--max-seconds", "2", "--format", "json")
@@ -126,7 +128,7 @@ def test_the_work_is_stopped_where_it_stands(monkeypatch: pytest.MonkeyPatch) ->
     with bounded(Limits(max_seconds=60)):
         assert sum(range(1000)) == 499_500
     begun = time.monotonic()
-    with pytest.raises(ExceededError, match="after 1 second$"), bounded(Limits(max_seconds=1)):
+    with pytest.raises(ExceededError, match=r"after 1 second$"), bounded(Limits(max_seconds=1)):
         sum(forever())
     assert 1 <= time.monotonic() - begun < 10
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL

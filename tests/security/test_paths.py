@@ -77,17 +77,18 @@ def test_names_of_included_objects_stay_inside(tmp_path: Path, name: str, field:
         body["kind"] = name
     else:
         body["metadata"][field] = name  # type: ignore[index] - the metadata is a map
+    project = tmp_path / "so" / "deep" / "that" / "steps" / "upwards" / "are" / "seen"
     for folder, text in (("services", SERVICE), ("plain", json.dumps(body))):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "one.yaml").write_text(text)
-    (tmp_path / "kservec.yaml").write_text(PROJECT)
-    before = {path for path in tmp_path.parent.rglob("*") if tmp_path not in path.parents}
-    ran = kservec(tmp_path, "build")
+        (project / folder).mkdir(parents=True)
+        (project / folder / "one.yaml").write_text(text)
+    (project / "kservec.yaml").write_text(PROJECT)
+    before = {path for path in tmp_path.rglob("*") if project not in path.parents}
+    ran = kservec(project, "build")
     assert ran.status in (0, 1), ran.err
-    outside = {path for path in tmp_path.parent.rglob("*") if tmp_path not in path.parents}
+    outside = {path for path in tmp_path.rglob("*") if project not in path.parents}
     assert outside == before
-    assert {path.name for path in tmp_path.iterdir()} <= {"services", "plain", "kservec.yaml", "rendered"}
-    written = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if "rendered" in p.parts]
+    assert {path.name for path in project.iterdir()} <= {"services", "plain", "kservec.yaml", "rendered"}
+    written = [p.relative_to(project).as_posix() for p in project.rglob("*") if "rendered" in p.parts]
     assert bool(written) == (ran.status == 0)
     assert all(inside(path) for path in written)
 

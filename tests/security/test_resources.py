@@ -57,6 +57,7 @@ def seconds(text: str) -> float:
     return time.monotonic() - begun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_documents_do_not_explode(name: str) -> None:
     """A bomb is an error, and not a wait."""
