@@ -45,6 +45,7 @@ def snapshots(repo: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (repo / "tests" / "__snapshots__").rglob("*.yaml")}
 
 
+@pytest.mark.slow
 def test_snapshots_are_written_and_compared(repo: Path, pytester: pytest.Pytester) -> None:
     """Without snapshots the test fails; an update writes one file for each object, and then it passes."""
     ran(pytester).assert_outcomes(failed=1)

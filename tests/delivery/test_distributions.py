@@ -50,6 +50,7 @@ def built_fixture(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(sdist, wheel, (folder / "SHA256SUMS").read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_both_are_built_and_summed(built: Built) -> None:
     """The second build made the same bytes, or there were none; their names have the version."""
     assert built.wheel.name == f"kservec-{__version__}-py3-none-any.whl"

@@ -70,6 +70,7 @@ def told(made: Built, given_input: Input | None = None) -> str:
     return "\n".join(faults(given_input or service(), made, thorough=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_input_of_a_family_has_a_fault(family: str) -> None:
     """Whatever hypothesis draws for a family is output or refused with findings, and it shrinks what is not."""

@@ -27,8 +27,6 @@ ENVIRONMENTS = {
         {"PYTHONHASHSEED": "3", "LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati", "PYTHONUTF8": "0"},
     ),
 }  # fmt: skip
-OFTEN = "hash seed 2, files shuffled"
-"""The environment that quick runs look at."""
 
 
 def printed(python: str, seed: str, environment: dict[str, str], folder: Path) -> str:
@@ -72,15 +70,15 @@ def test_another_alphabet_does_not_matter(turkish: dict[str, str], here: str, tm
     assert printed(sys.executable, "4", turkish, tmp_path) == here
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == OFTEN else pytest.mark.slow) for name in ENVIRONMENTS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_the_environment_does_not_matter(name: str, here: str, tmp_path: Path) -> None:
     """Hash seed, order of files, locale, time zone and current folder change no byte of objects, findings or URLs."""
     seed, environment = ENVIRONMENTS[name]
     assert printed(sys.executable, seed, environment, tmp_path) == here
 
 
+@pytest.mark.slow
 def test_a_second_compile_in_one_process_gives_the_same(here: str) -> None:
     """No state leaks from one compile into the next."""
     assert outputs(0) == here

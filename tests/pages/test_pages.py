@@ -171,6 +171,7 @@ def test_values_of_secret_documents_are_not_shown(tmp_path: Path) -> None:
     assert "models" in wanted
 
 
+@pytest.mark.slow
 def test_pages_stay_small_however_many_units_there_are(tmp_path: Path) -> None:
     """Tables go on over several pages that lead to each other; together they have every unit once."""
     count = MOST_ROWS + 50

@@ -59,6 +59,7 @@ def test_what_is_off_and_what_is_not_found_is_not_excused(tmp_path: Path) -> Non
     assert "aiver" not in text(plain["findings.html"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["the project's", "their own"])
 def test_pages_of_many_waivers_stay_small(tmp_path: Path, kind: str) -> None:
     """One that excuses much names some of it; many of them go on on the next page, where the first page leads."""

@@ -102,6 +102,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_request_leaves_no_circles(kind: str) -> None:
     """What it was made of is free when it is over, replies and all; the collector, which seldom runs, is not needed."""
