@@ -63,6 +63,7 @@ def arguments(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         args = value.get("args")
         words = [a for a in args if isinstance(a, str)] if isinstance(args, list) else []
-        yield from (after for word, after in pairwise(words) if word == ARGUMENT)
+        # Kubernetes makes one of two dollar signs before a container starts.
+        yield from (after.replace("$$", "$") for word, after in pairwise(words) if word == ARGUMENT)
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from arguments(part)

@@ -225,3 +225,22 @@ def test_an_empty_name_in_a_pod(written: str, slug: str, line: int) -> None:
     name, _, beside = written.partition(",")
     found = compile_text(NAMELESS.replace(f"{name},{beside}", f'"",{beside}')).diagnostics
     assert (slug, line) in {(d.code.slug, d.span.line) for d in found if d.span}
+
+
+@pytest.mark.parametrize("number", ["1e308", "-1e305"])
+def test_a_number_that_is_no_quantity(number: str) -> None:
+    """What is no quantity as a text is none as a number: GPUs were counted before anybody had looked."""
+    asked = f"        resources: {{requests: {{nvidia.com/gpu: {number}}}}}\n"
+    text = NAMELESS.replace("      storageUri: s3://models/iris\n", f"      storageUri: s3://models/iris\n{asked[2:]}")
+    (found,) = compile_text(text).diagnostics
+    assert found.code.slug.startswith("schema/")
+    assert found.span is not None
+    assert found.span.line == 9
+
+
+def test_a_kind_of_kubernetes_in_another_group_says_nothing_of_the_cluster() -> None:
+    """It may be of any shape."""
+    odd = "apiVersion: example.com/v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: ml}\nsecrets: s\n"
+    plain = NAMELESS.encode()
+    made = compile_files([File("a.yaml", plain)], target=Target(platform=[File("odd.yaml", odd.encode())]))
+    assert made.yaml == compile_text(NAMELESS).yaml

@@ -34,6 +34,7 @@ _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _NANO = -9
 _LARGEST_BINARY = (1 << 63) - 1
 _LARGEST_EXPONENT = 300
+_LARGEST_NUMBER = 1e300
 _LONGEST = 400
 
 
@@ -106,8 +107,9 @@ def misfit(text: str) -> str:
 
 def with_strict_quantities(definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Definitions of a schema, in which quantities have to be such as can be read."""
+    strict = {"pattern": PATTERN, "minimum": -_LARGEST_NUMBER, "maximum": _LARGEST_NUMBER}
     return {
-        name: {**schema, "pattern": PATTERN} if _PATTERN_MARK in schema.get("pattern", "") else schema
+        name: {**schema, **strict} if _PATTERN_MARK in schema.get("pattern", "") else schema
         for name, schema in definitions.items()
     }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.core.records import evolve
-from kservec.documents.entries import winners
+from kservec.documents.entries import READ_KINDS, winners
 from kservec.documents.facts import declared_secret, declared_service_account
 from kservec.documents.local_models import read_local_models
 from kservec.documents.secrets import READERS, metadata_of, name_span, read_secret, texts
@@ -40,7 +40,7 @@ def read_cluster(
         facts: the Cluster documents, weakest first; what they declare replaces what manifests say.
         plain: the keys of Secrets whose values are no secrets.
     """
-    objects = winners(entries, lambda entry: entry.ref.kind in WANTED)
+    objects = winners(entries, is_wanted)
     secrets, found = read_secrets(objects, plain)
     local_models = read_local_models(entries)
     cluster = Cluster(
@@ -65,6 +65,12 @@ def read_cluster(
 BOUNDS = frozenset({"LimitRange", "ResourceQuota"})
 """Kinds that bound what a namespace may use."""
 WANTED = BOUNDS | OTHER_KINDS | READERS.keys() | {"ConfigMap", "Gateway", "Namespace", "ServiceAccount"}
+
+
+def is_wanted(entry: Entry) -> bool:
+    """Whether an object says something of the cluster. What only has the name of one of Kubernetes' kinds does not."""
+    group, kind = entry.ref.group, entry.ref.kind
+    return kind in WANTED and (not group or kind not in READ_KINDS[""])
 
 
 def key(entry: Entry) -> Name:
