@@ -106,6 +106,19 @@ def test_errors_in_the_input_come_first(repo: Path) -> None:
     assert (ran.status, "services/wrong.yaml:12" in ran.err, ran.out) == (1, True, "")
 
 
+def test_a_link_in_the_place_of_a_folder(repo: Path) -> None:
+    """It leads out of the tree: that is told of the link alone, though nothing is rendered there any more, too."""
+    folder = repo / "rendered/dev/payments"
+    folder.rename(repo / "elsewhere")
+    folder.symlink_to(repo / "elsewhere")
+    missing = [found for found in slugs(repo, "dev") if not found.endswith("missing-file")]
+    assert missing == ["dev/payments: output/foreign-file"]
+    edit(repo / "services/fraud.yaml", "namespace: payments", "namespace: other")
+    ran = kservec(repo, "build", "dev", "--allow-shrink", "--accept-restarts", "all")
+    assert (ran.status, "--> rendered/dev/payments\n" in ran.err) == (1, True), ran.err
+    assert "dev/payments: output/foreign-file" in slugs(repo, "dev")
+
+
 def test_annotations_for_a_pull_request(repo: Path) -> None:
     """GitHub gets one for each file, at that file."""
     edit(repo / "rendered/prod" / FILE, "sklearnserver:", "mine:")

@@ -160,6 +160,24 @@ def test_a_link_to_a_folder_inside_the_tree_is_not_followed(out: Path, tmp_path:
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.parametrize("link", ["ml", "ml/iris"])
+@pytest.mark.parametrize("files", [{}, OLD], ids=["gone", "still there"])
+def test_a_folder_that_a_link_took_the_place_of_is_left_alone(
+    out: Path, tmp_path: Path, link: str, files: dict[str, bytes]
+) -> None:
+    """Whether anything is still planned there or not: it is refused, and force removes the link and nothing behind."""
+    elsewhere = tmp_path / "elsewhere"
+    (out / link).rename(elsewhere)
+    (out / link).symlink_to(elsewhere)
+    before, behind = states(out), states(elsewhere)
+    assert slugs(out, with_index(files)) == [f"output/foreign-file {out / link}"]
+    assert (states(out), states(elsewhere)) == (before, behind)
+    done = write_tree(out, with_index(files), force=True)
+    assert (done.removed, done.obstacles) == ((link,), ())
+    assert (tree(out), states(elsewhere)) == (with_index(files), behind)
+    assert not any(path.is_symlink() for path in out.rglob("*"))
+
+
 def test_an_index_cannot_lead_out_of_the_tree(out: Path) -> None:
     """Paths of the index that leave the folder are passed over: a tampered index deletes nothing."""
     victim = out.parent / "victim"

@@ -11,7 +11,7 @@ from kservec.core.diagnostics import Diagnostic, Span
 from kservec.gitops.layout import INDEX
 from kservec.gitops.ownership import FOREIGN
 from kservec.io.reading import SUFFIXES, shown_name
-from kservec.io.tree_writer import content_of, is_no_folder, owned_files, parents_of
+from kservec.io.tree_writer import barriers, content_of, owned_files, parents_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def present_files(folder: Path, planned: Collection[str]) -> tuple[dict[str, Entry], dict[str, frozenset[str]]]:
     """What there is in a folder at the paths that are planned or that its index lists, and all other manifests in it.
 
-    A link in the place of a folder counts, too, since it leads out of the tree. Also returns the hashes that the index
-    lists. What is hidden or no manifest is passed over, unless it is planned.
+    A link in the place of a folder counts, too, since it leads out of the tree; what is behind it does not. Also
+    returns the hashes that the index lists. What is hidden or no manifest is passed over, unless it is planned.
 
     Raises:
         OSError: something cannot be read.
@@ -29,9 +29,11 @@ def present_files(folder: Path, planned: Collection[str]) -> tuple[dict[str, Ent
     listed = owned_files(folder)
     wanted = frozenset((*planned, *listed))
     present = dict(entries_in(os.fspath(folder), wanted))
+    barred = barriers(folder, planned, listed)
     missed = (path for path in wanted if path not in present and os.path.lexists(folder / path))
-    present |= {path: Entry(content_of(folder / path)) for path in missed}
-    present |= {path: Entry(None) for path in parents_of(planned) if is_no_folder(folder / path)}
+    within = (path for path in missed if not barred or parents_of([path]).isdisjoint(barred))
+    present |= {path: Entry(content_of(folder / path)) for path in within}
+    present |= dict.fromkeys(barred, Entry(None))
     return present, listed
 
 

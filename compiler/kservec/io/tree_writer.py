@@ -121,10 +121,14 @@ def blocks(state: State, *, force: bool) -> bool:
 
 
 def states_of(folder: Path, planned: Mapping[str, bytes]) -> dict[str, State]:
-    """The state of every path that is planned or listed by the index of the folder."""
+    """The state of every path that is planned or listed by the index of the folder, and of what bars the way to one."""
     owned = owned_files(folder)
-    states = {p: State.FOREIGN for p in parents_of(planned) if is_no_folder(folder / p)}
+    barred = barriers(folder, planned, owned)
+    states = dict.fromkeys(barred, State.FOREIGN)
     for path in {**planned, **owned}:
+        if barred and not parents_of([path]).isdisjoint(barred):
+            states[path] = judge(None, planned.get(path), owned.get(path), occupied=False)
+            continue
         if is_own_folder(folder / path):
             states[path] = folder_state(folder, path, planned, owned)
             continue
@@ -163,6 +167,18 @@ def owned_files(folder: Path) -> dict[str, frozenset[str]]:
 def parents_of(paths: Iterable[str]) -> set[str]:
     """Every folder that paths lie in."""
     return {str(parent) for path in paths for parent in PurePosixPath(path).parents} - {"."}
+
+
+def barriers(folder: Path, planned: Iterable[str], owned: Iterable[str]) -> frozenset[str]:
+    """What lies where a folder of planned or listed files belongs and is none: nothing behind it is in the tree.
+
+    Where nothing is planned any more only links count: a build writes no folder there, and must not follow one.
+    """
+    due = parents_of(planned)
+    left = parents_of(owned) - due
+    return frozenset(
+        (*(p for p in due if is_no_folder(folder / p)), *(p for p in left if (folder / p).is_symlink())),
+    )
 
 
 def is_no_folder(path: Path) -> bool:
