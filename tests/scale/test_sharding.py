@@ -163,23 +163,40 @@ def test_each_part_checks_its_own(repo: Path) -> None:
     assert found == [3 if i == home else 0 for i in (1, 2, 3)]
 
 
+EDITED = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: model-005-predictor\n  namespace: ads\n"
+
+
 @pytest.mark.parametrize(
     ("spoil", "namespace"),
     [
         (lambda tree: (tree / "ads/model-005/deployment-model-005-predictor.yaml").unlink(), "ads"),
         (lambda tree: (tree / "ads/model-005/deployment-model-005-predictor.yaml").write_text("kind: X\n"), "ads"),
-        (lambda tree: (tree / "fraud/extra.yaml").write_text("kind: X\n"), None),
+        (lambda tree: (tree / "ads/model-005/deployment-model-005-predictor.yaml").write_text(EDITED), "ads"),
+        (lambda tree: (tree / "ads/kustomization.yaml").unlink(), "ads"),
+        (lambda tree: [path.unlink() for path in (tree / "ads/model-005").iterdir()], "ads"),
+        (lambda tree: (tree / "fraud/extra.yaml").write_text("kind: X\n"), "fraud"),
         (lambda tree: (tree / "kustomization.yaml").write_text("resources: []\n"), None),
         (lambda tree: (tree / INDEX).unlink(), None),
     ],
-    ids=["missing", "edited", "foreign", "top", "index"],
+    ids=["missing", "no object", "edited", "kustomization", "service", "foreign", "top", "index"],
 )
-def test_no_flaw_of_a_tree_escapes_all_parts(plain: Path, spoil, namespace: str | None) -> None:
-    """Whatever is wrong with a tree, one of the parts says so: that of the namespace at least."""
+def test_a_flaw_of_a_tree_is_told_by_the_part_that_answers_for_it(plain: Path, spoil, namespace: str | None) -> None:
+    """Whatever is wrong with a tree, the part of the namespace alone says so, and all parts of what all make."""
     spoil(plain / "rendered/prod")
-    found = {i: kservec(plain, "check", "--shard", f"{i}/3").status for i in (1, 2, 3)}
-    assert found[namespace_number(namespace, 3)] == 3 if namespace else 3 in found.values()
-    assert set(found.values()) <= {0, 3}
+    found = [kservec(plain, "check", "--shard", f"{i}/3").status for i in (1, 2, 3)]
+    assert found == [3 if namespace is None or namespace_number(namespace, 3) == i else 0 for i in (1, 2, 3)]
+
+
+def test_what_the_index_says_of_a_file_is_checked_by_its_part(plain: Path) -> None:
+    """Another hash or owner, or a line that is gone: nobody else answers for them."""
+    index = plain / "rendered/prod" / INDEX
+    text = index.read_text()
+    line = next(line for line in text.splitlines(keepends=True) if '"ads/model-005/deployment' in line)
+    for other in ("", line.replace('"sha256": "', '"sha256": "0'), line.replace('"ads/Inf', '"fraud/Inf')):
+        index.write_text(text.replace(line, other))
+        found = {i: kservec(plain, "check", "--shard", f"{i}/3").status for i in (1, 2, 3)}
+        assert found[namespace_number("ads", 3)] == 3
+        assert sorted(found.values()) == [0, 0, 3], other
 
 
 def test_a_service_that_is_gone_is_noticed_by_its_part(plain: Path) -> None:

@@ -11,10 +11,10 @@ from kservec.cli.environments import all_findings, all_sources, rendered, today_
 from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.selection import selected
-from kservec.cli.sharding import refuse_single, shard_option, whole_rendering, with_others
+from kservec.cli.sharding import chosen_share, refuse_single, shard_option, whole_rendering, with_others
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
-from kservec.gitops.layout import LAYOUTS, TREE, planned_files
+from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
 from kservec.report.words import plural, printable
 from kservec.spec.placeholder import PLACE
 
@@ -106,7 +106,7 @@ def check_environments(selection: Selection, target: Target, findings: Findings,
 
 
 def flaws_in(folder: Path, planned: Mapping[str, bytes]) -> list[Flaw]:
-    """What is wrong with a tree.
+    """What is wrong with a tree; of parts, what the chosen one answers for.
 
     Raises:
         click.UsageError: it cannot be read.
@@ -118,7 +118,14 @@ def flaws_in(folder: Path, planned: Mapping[str, bytes]) -> list[Flaw]:
         present, listed = present_files(folder, planned)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
-    return list(flaws(present, planned, listed))
+    share = chosen_share()
+    if share is None:
+        return list(flaws(present, planned, listed))
+    from kservec.gitops.parts import Duty  # noqa: PLC0415 - only for parts
+
+    index = present.get(INDEX)
+    duty = Duty.of(share, planned, index.content if index is not None else None)
+    return [flaw for flaw in flaws(present, duty.planned, listed) if duty.includes(flaw.path)]
 
 
 def orphans_of(workspace: Workspace) -> Iterator[Diagnostic]:

@@ -175,3 +175,40 @@ def namespace_of(possessor: str) -> str:
     """The namespace of whoever an object belongs to; empty for what belongs to the cluster."""
     home = possessor.partition("/")[0]
     return "" if home == CLUSTER_FOLDER else home
+
+
+def is_of_nobody(possessor: str) -> bool:
+    """Whether an object of the cluster is shared, so that services of any part may have made it."""
+    return "/" not in possessor and not namespace_of(possessor)
+
+
+class Duty(NamedTuple):
+    """What a part answers for in a whole tree.
+
+    `planned` is the tree that a build writes, where the index says of the files of others what the present one does.
+    `owners` is whose each file is, by either index.
+    """
+
+    share: Share
+    planned: Mapping[str, bytes]
+    owners: Mapping[str, str]
+
+    @classmethod
+    def of(cls, share: Share, planned: Mapping[str, bytes], index: bytes | None) -> Duty:
+        """The duty of a part, by a planned tree and the index that is there, None if there is none."""
+        due = {path: several[0] for path, several in read_index(planned[INDEX].decode()).items()}
+        there = {path: several[0] for path, several in read_index((index or b"").decode(errors="replace")).items()}
+        owners = {path: entry.owner for path, entry in {**there, **due}.items()}
+        duty = cls(share, planned, owners)
+        if index is None:
+            return duty
+        own = {path: entry for path, entry in due.items() if duty.includes(path)}
+        theirs = {path: entry for path, entry in there.items() if not duty.includes(path)}
+        return duty._replace(planned={**planned, INDEX: index_text({**own, **theirs}).encode()})
+
+    def includes(self, path: str) -> bool:
+        """Whether the part answers for a file: by its owner, or by its folder if it has none, as kustomizations."""
+        if owner := self.owners.get(path):
+            return is_of_nobody(owner) or self.share.holds(namespace_of(owner))
+        home, slash, _ = path.partition("/")
+        return not slash or home.startswith("_") or self.share.holds(home)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kservec.gitops.index import read_index
 from kservec.gitops.layout import INDEX
-from kservec.gitops.parts import Part, namespace_of, objects_in
+from kservec.gitops.parts import Part, is_of_nobody, namespace_of, objects_in
 from kservec.io.tree_writer import content_of
 
 if TYPE_CHECKING:
@@ -45,8 +45,3 @@ def other_objects(folder: Path, share: Share) -> list[Rendered]:
         return content.decode(errors="replace") if content is not None else None
 
     return list(objects_in(entries, text))
-
-
-def is_of_nobody(possessor: str) -> bool:
-    """Whether an object of the cluster is shared, so that services of any part may have made it."""
-    return "/" not in possessor and not namespace_of(possessor)
