@@ -96,7 +96,32 @@ def test_line_ends_that_git_converted(repo: Path) -> None:
     file = repo / "rendered/prod" / FILE
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     assert slugs(repo, "prod") == [f"prod/{FILE}: output/line-ends-converted"]
-    assert ".gitattributes" in kservec(repo, "check", "prod").out
+    advice = "put `rendered/prod/** -text` into .gitattributes and check the files out anew"
+    assert advice in kservec(repo, "check", "prod").out
+    ran = kservec(repo, "build", "prod")
+    assert (ran.status, "error[output/line-ends-converted]" in ran.err, f"help: {advice}" in ran.err) == (1, True, True)
+
+
+@pytest.mark.parametrize(
+    ("output", "pattern", "place"), [("t", "t", ""), ("../{}/out", "out", "../{}/"), ("./a/t", "a/t", "")]
+)
+def test_line_ends_of_a_tree_of_files(tmp_path: Path, output: str, pattern: str, place: str) -> None:
+    """Check and build name the same folder, as it was given; one that was edited as well is called edited."""
+    output, place = (text.format(tmp_path.name) for text in (output, place))
+    (tmp_path / "fraud.yaml").write_text(SERVICE)
+    arguments = ("fraud.yaml", "--output", output)
+    assert kservec(tmp_path, "build", *arguments).status == 0
+    for path in (tmp_path / output).rglob("*.*"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    edit(tmp_path / "fraud.yaml", "v7", "v8")
+    advice = f"put `{pattern}/** -text` into {place}.gitattributes and check the files out anew"
+    for command, status in (("check", 3), ("build", 1)):
+        ran = kservec(tmp_path, command, *arguments)
+        assert (ran.status, advice in ran.out + ran.err, "edited-by-hand" in ran.out + ran.err) == (status, True, False)
+    edit(tmp_path / output / FILE, "sklearnserver:", "mine:")
+    assert "edited-by-hand" in kservec(tmp_path, "build", *arguments).err
+    assert kservec(tmp_path, "build", *arguments, "--force").status == 0
+    assert kservec(tmp_path, "check", *arguments).status == 0
 
 
 def test_errors_in_the_input_come_first(repo: Path) -> None:

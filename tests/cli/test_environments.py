@@ -142,3 +142,22 @@ def test_the_first_build_tells_what_git_should_know(repo: Path) -> None:
     assert hint not in kservec(repo, "build", "dev").err
     (repo / ".gitattributes").write_text("rendered/** -text linguist-generated\n")
     assert hint not in kservec(repo, "build").err
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+@pytest.mark.parametrize(
+    ("output", "folders"),
+    [
+        ("services/{env}", ["services/dev", "services/prod"]),
+        ("made/{env}", ["made"]),
+    ],
+)
+def test_git_is_told_of_trees_alone(repo: Path, output: str, folders: list[str]) -> None:
+    """Beside sources each tree has its line: what people write is theirs to review, and its line ends too."""
+    command = [str(shutil.which("git")), "init", "-q"]
+    subprocess.run(command, cwd=repo, check=True)  # noqa: S603 - git
+    (repo / "kservec.yaml").write_text(f"{PROJECT}output: {output}\n")
+    ran = kservec(repo, "build")
+    assert ran.status == 0, ran.err
+    lines = [line.rpartition(": ")[2] for line in ran.err.splitlines() if line.startswith("hint: git may")]
+    assert lines == [f"{folder}/** -text linguist-generated" for folder in folders]

@@ -262,10 +262,11 @@ def attributes_hint(renderings: Sequence[Rendering]) -> list[str]:
     if not renderings:
         return []
     from kservec.io.repository import converts_lines  # noqa: PLC0415 - asks git, and a tree is new only once
+    from kservec.project.paths import generated_folder  # noqa: PLC0415 - as above
     from kservec.project.reading import PROJECT_FILE  # noqa: PLC0415 - as above
 
     converted = (r for r in renderings if converts_lines(r.output / INDEX))
-    folders = dict.fromkeys(r.settings.output.split("/")[0] for r in converted)
+    folders = dict.fromkeys(generated_folder(r.settings) for r in converted)
     where = f"put this into .gitattributes beside {PROJECT_FILE}"
     return [f"hint: git may convert line ends; {where}: {f}/** -text linguist-generated" for f in folders]
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.compare.objects import UNREADABLE, Side, changed_objects, holds_objects
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.gitops.layout import digest
-from kservec.gitops.ownership import CONFLICT, EDITED, FOREIGN, has_conflict
+from kservec.gitops.ownership import (
+    CONFLICT,
+    CONVERTED,
+    EDITED,
+    FOREIGN,
+    REWRITTEN,
+    has_conflict,
+    is_rewritten,
+    keeping_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -44,13 +53,6 @@ ORPHAN = Code(
     "No environment of kservec.yaml renders into this folder, so nothing keeps it up to date, and whatever syncs it "
     "goes on running what is in it. Remove the folder, and what points to it, or bring the environment back.",
 )
-REWRITTEN = Code(
-    "output/line-ends-converted",
-    Severity.ERROR,
-    "git converted the line ends of a rendered file",
-    "The file differs in its line ends alone. Add `rendered/** -text` to .gitattributes and check the files out anew.",
-)
-
 ADVICE = {
     OUT_OF_DATE: ("this file is not what a build writes", "kservec build"),
     MISSING: ("this file is missing", "kservec build, and commit it"),
@@ -58,7 +60,6 @@ ADVICE = {
     EDITED: ("this file was changed after kservec wrote it", "change the spec; kservec build --force restores it"),
     CONFLICT: ("this file holds a merge conflict", "merge the specs; kservec build --force makes the tree anew"),
     FOREIGN: ("kservec did not write this file", "move it out of the tree, or name it in include"),
-    REWRITTEN: ("its line ends were converted", "put `rendered/** -text` into .gitattributes"),
 }
 
 
@@ -77,7 +78,7 @@ class Flaw(NamedTuple):
 
     def diagnostic(self, folder: str) -> Diagnostic:
         """The flaw as a finding about a file of a folder."""
-        message, advice = ADVICE[self.code]
+        message, advice = ADVICE[self.code] if self.code is not REWRITTEN else (CONVERTED, keeping_lines(folder))
         fields = [f"{change.ref}: {d.path}" for change in self.changes for d in change.differences]
         shown = f" ({', '.join(fields[:3])}{' ...' if len(fields) > 3 else ''})" if fields else ""
         return Diagnostic(code=self.code, message=f"{message}{shown}", span=Span(f"{folder}/{self.path}"), help=advice)
@@ -106,7 +107,7 @@ def code_of(content: bytes | None, due: bytes | None, hashes: Collection[str] | 
     """What a file that is not as it should be is called."""
     if content is not None and has_conflict(content):
         return CONFLICT
-    if due is not None and content is not None and content.replace(b"\r\n", b"\n") == due:
+    if content is not None and is_rewritten(content, due, hashes):
         return REWRITTEN
     if hashes is None or content is None:
         return FOREIGN

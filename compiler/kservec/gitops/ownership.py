@@ -38,8 +38,18 @@ CONFLICT = Code(
     "Two branches changed this file and git could not merge it. There is nothing to resolve by hand: merge the specs, "
     "then build with --force, which makes the tree anew from them.",
 )
+REWRITTEN = Code(
+    "output/line-ends-converted",
+    Severity.ERROR,
+    "git converted the line ends of a rendered file",
+    "The file differs in its line ends alone. Add a line for the folder of the tree, such as `rendered/** -text`, to "
+    ".gitattributes and check the files out anew.",
+)
+CONVERTED = "its line ends were converted"
 has_conflict = re.compile(rb"^(?:<{7}|>{7})(?:[ \r\n]|\Z)", re.MULTILINE).search
 """Finds a mark of a merge conflict: one is enough, for a file that was half mended is no better."""
+
+ATTRIBUTES = ".gitattributes"
 
 
 class State(Enum):
@@ -50,6 +60,7 @@ class State(Enum):
     REMOVE = auto()
     EDITED = auto()
     CONFLICT = auto()
+    REWRITTEN = auto()
     FOREIGN = auto()
     FOLDER = auto()
 
@@ -66,11 +77,34 @@ def judge(present: bytes | None, planned: bytes | None, written: Collection[str]
     if present == planned and (present is not None or not occupied):
         return State.SAME
     if occupied and written is None:
-        return State.FOREIGN
+        is_ours = present is not None and is_rewritten(present, planned, None)
+        return State.REWRITTEN if is_ours else State.FOREIGN
     if occupied and written and "" not in written and (present is None or digest(present) not in written):
-        marked = present is not None and has_conflict(present) is not None
-        return State.CONFLICT if marked else State.EDITED
+        return edited(present or b"", planned, written)
     return State.REMOVE if planned is None else State.WRITE
+
+
+def edited(present: bytes, planned: bytes | None, written: Collection[str]) -> State:
+    """The state of a file that the index lists with another content."""
+    if has_conflict(present):
+        return State.CONFLICT
+    return State.REWRITTEN if is_rewritten(present, planned, written) else State.EDITED
+
+
+def is_rewritten(present: bytes, planned: bytes | None, written: Collection[str] | None) -> bool:
+    """Whether a file differs from what is planned, or from what was written, in its line ends alone."""
+    if b"\r\n" not in present:
+        return False
+    restored = present.replace(b"\r\n", b"\n")
+    return restored == planned or bool(written and digest(restored) in written)
+
+
+def keeping_lines(folder: str) -> str:
+    """What keeps git from converting line ends in a folder, as it was named."""
+    above, _, name = folder.rpartition("/")
+    is_outside = folder.startswith("/") or ".." in folder.split("/")
+    pattern, file = (name, f"{above}/{ATTRIBUTES}") if is_outside else (folder, ATTRIBUTES)
+    return f"put `{pattern}/** -text` into {file} and check the files out anew"
 
 
 OBSTACLES = {
@@ -78,11 +112,12 @@ OBSTACLES = {
     State.CONFLICT: (CONFLICT, "this file holds a merge conflict", "--force makes it anew from the specs"),
     State.FOREIGN: (FOREIGN, "this file was not written by kservec", "move it away; --force overwrites it"),
     State.FOLDER: (FOREIGN, "a folder lies where kservec writes a file", "move it away; nothing overwrites a folder"),
+    State.REWRITTEN: (REWRITTEN, CONVERTED, ""),
 }
-"""States in which a path must not be written: the code, what is wrong, and what to do."""
+"""States in which a path must not be written: the code, what is wrong, and what to do, if that is always the same."""
 
 
-def obstacle(state: State, file: str) -> Diagnostic:
-    """The error about a path that must not be written."""
+def obstacle(state: State, folder: str, path: str) -> Diagnostic:
+    """The error about a path below a folder that must not be written."""
     code, message, advice = OBSTACLES[state]
-    return Diagnostic(code=code, message=message, span=Span(file), help=advice)
+    return Diagnostic(code=code, message=message, span=Span(f"{folder}/{path}"), help=advice or keeping_lines(folder))

@@ -83,7 +83,7 @@ def write_tree(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> Wr
         states = states_of(folder, planned)
         blocked = sorted(p for p, state in states.items() if blocks(state, force=force))
         if blocked:
-            return Written(obstacles=tuple(obstacle(states[p], (shown / p).as_posix()) for p in blocked))
+            return Written(obstacles=tuple(obstacle(states[p], shown.as_posix(), p) for p in blocked))
         touched = sorted(p for p, state in states.items() if state is not State.SAME)
         written = Written(tuple(p for p in touched if p in planned), tuple(p for p in touched if p not in planned))
         if touched:
@@ -112,7 +112,7 @@ def obstacles_in(folder: Path, planned: Mapping[str, bytes], *, force: bool) -> 
         OSError: something cannot be read.
     """
     states = sorted(states_of(Path(os.path.realpath(folder)), planned).items())
-    return tuple(obstacle(s, (folder / p).as_posix()) for p, s in states if blocks(s, force=force))
+    return tuple(obstacle(s, folder.as_posix(), p) for p, s in states if blocks(s, force=force))
 
 
 def blocks(state: State, *, force: bool) -> bool:

@@ -125,6 +125,13 @@ def inputs_of(settings: Settings) -> tuple[str, ...]:
     return (*settings.sources, *settings.platform, *coming, *settings.include, *single)
 
 
+def generated_folder(settings: Settings) -> str:
+    """The folder of rendered trees: the first step of an output, or all of it where something is read below that."""
+    steps = parts(settings.output)
+    is_shared = any(is_below(path, steps[0]) for path in inputs_of(settings))
+    return "/".join(steps) if is_shared else steps[0]
+
+
 def output_span(name: str, document: Document) -> Span:
     """Where the output of an environment is written."""
     own = ("environments", name, "output")
