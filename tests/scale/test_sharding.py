@@ -271,6 +271,21 @@ def test_parts_of_different_inputs_are_not_joined(plain: Path) -> None:
         assert (ran.status, "not made of the same inputs" in ran.err) == (2, True), path
 
 
+def test_parts_that_are_older_than_the_files_are_joined_with_a_warning(plain: Path) -> None:
+    """It says so where the files are at hand, and nothing while they are what the parts were made of."""
+    parts = built(plain, 1, 2, 3)
+    slug = "output/parts-of-other-inputs"
+    fresh = kservec(plain, "build", "prod", *parts)
+    assert (fresh.status, slug in fresh.err, "up to date" in fresh.err) == (0, False, True), fresh.err
+    spec = plain / "services/model-004.yaml"
+    spec.write_text(spec.read_text().replace("/4/v1", "/4/v2"))
+    old = kservec(plain, "build", "prod", *parts)
+    assert (old.status, f"warning[{slug}]" in old.err) == (0, True), old.err
+    shutil.rmtree(plain / "services")
+    away = kservec(plain, "build", "prod", *parts)
+    assert (away.status, slug in away.err) == (0, False), away.err
+
+
 def test_a_part_never_takes_the_place_of_a_whole_tree(plain: Path) -> None:
     """Neither where an environment's tree belongs, nor over any tree that is whole; over a part of before it may."""
     before = sorted(str(path) for path in (plain / "rendered").rglob("*"))

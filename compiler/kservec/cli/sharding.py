@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kservec.cli.selection import Selection
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.share import Share
     from kservec.environments import Rendering
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
+    from kservec.io.workspace import Workspace
+    from kservec.project.settings import Settings
 
 SHARD = "kservec.shard"
 
@@ -136,27 +139,60 @@ def refuse_own_output(folder: Path, name: str) -> None:
 
 def part_tree(tree: Mapping[str, bytes], files: Iterable[File], environment: str = "") -> dict[str, bytes]:
     """The files of a part, with the mark that says which one it is and what it was made of."""
-    from kservec._version import __version__  # noqa: PLC0415 - only for parts
-    from kservec.gitops.parts import inputs_digest, mark_text, marked_part  # noqa: PLC0415 - as above
+    from kservec.gitops.parts import mark_text, marked_part  # noqa: PLC0415 - only for parts
 
     share = chosen_share()
     assert share is not None
-    inputs = inputs_digest(__version__, (file.content for file in files))
-    return marked_part(tree, mark_text(environment, share, inputs))
+    return marked_part(tree, mark_text(environment, share, digest_of(files)))
+
+
+def digest_of(files: Iterable[File]) -> str:
+    """The digest of what parts are made of."""
+    from kservec._version import __version__  # noqa: PLC0415 - only for parts
+    from kservec.gitops.parts import inputs_digest  # noqa: PLC0415 - as above
+
+    return inputs_digest(__version__, (file.content for file in files))
 
 
 def environment_part(selection: Selection, rendering: Rendering) -> dict[str, bytes]:
     """The files of a part of an environment."""
+    assert selection.workspace is not None
+    files = inputs_of(selection.workspace, rendering.settings, rendering.sources)
+    return part_tree(rendering.tree, files, rendering.settings.name)
+
+
+def inputs_of(workspace: Workspace, settings: Settings, sources: Iterable[File]) -> tuple[File, ...]:
+    """Everything that an environment is made of, given its sources.
+
+    Raises:
+        OSError: a path does not exist or cannot be read.
+    """
     from kservec.core.lock import LOCK_FILE  # noqa: PLC0415 - only for parts
     from kservec.core.text.source import Limits  # noqa: PLC0415 - as above
     from kservec.io.workspace import files_at  # noqa: PLC0415 - as above
 
-    workspace, settings = selection.workspace, rendering.settings
-    assert workspace is not None
     coming = settings.upgrade.platform if settings.upgrade is not None else ()
     paths = (*settings.platform, *settings.include, *coming, *([LOCK_FILE] if workspace.lock is not None else []))
-    described = files_at(workspace, paths, Limits().max_bytes)
-    return part_tree(rendering.tree, (workspace.file, *rendering.sources, *described), settings.name)
+    return (workspace.file, *sources, *files_at(workspace, paths, Limits().max_bytes))
+
+
+def outdated(workspace: Workspace, settings: Settings, folder: Path) -> tuple[Diagnostic, ...]:
+    """A warning if a part was made of other files than those that are here.
+
+    Nothing is said where they are not here, or only kustomize could tell what they are.
+    """
+    from kservec.core.text.source import Limits  # noqa: PLC0415 - only for parts
+    from kservec.gitops.parts import other_inputs  # noqa: PLC0415 - as above
+    from kservec.io.parts import read_part  # noqa: PLC0415 - as above
+    from kservec.io.workspace import source_files  # noqa: PLC0415 - as above
+
+    if settings.overlay:
+        return ()
+    try:
+        files = inputs_of(workspace, settings, source_files(workspace, settings, Limits().max_bytes))
+    except OSError:
+        return ()
+    return other_inputs(read_part(folder), digest_of(files))
 
 
 def joined_objects(folders: Sequence[Path], environment: str = "") -> tuple[Rendered, ...]:
@@ -195,8 +231,10 @@ def joined_rendering(selection: Selection, folders: Sequence[Path]) -> Rendering
         message = f"--join takes one environment; name one of {', '.join(selection.names)}"
         raise click.UsageError(message, click.get_current_context())
     settings = workspace.environments[selection.names[0]]
-    whole = Rendering(settings=settings, output=workspace.at(settings.output))
-    return joined(whole, joined_objects(folders, settings.name), workspace)
+    objects = joined_objects(folders, settings.name)
+    found = outdated(workspace, settings, folders[0])
+    whole = Rendering(settings=settings, output=workspace.at(settings.output), diagnostics=found)
+    return joined(whole, objects, workspace)
 
 
 def with_others(objects: Iterable[Rendered], folder: Path) -> tuple[Rendered, ...]:

@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import ObjectRef
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity, Span
 from kservec.core.golang.decoding import decode
 from kservec.core.share import Share, share_of
 from kservec.gitops.annotations import bare
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 MARK = "kservec.part.json"
+OTHER_INPUTS = Code(
+    "output/parts-of-other-inputs",
+    Severity.WARNING,
+    "parts of a tree that were not made of the files that are here",
+    "The parts were made by another kservec, or of files that have changed since, so what they make up is not what a "
+    "build writes now. Make all parts anew, or join them beside the files they were made of.",
+)
 _match_head = re.compile(r"apiVersion: (\S+)\nkind: (\S+)\nmetadata:\n((?: [^\n]*\n)+)").match
 _find_name = re.compile(r"^  name: (.+)$", re.MULTILINE).search
 _find_namespace = re.compile(r"^  namespace: (.+)$", re.MULTILINE).search
@@ -96,6 +103,19 @@ def refuse_mixed(parts: Sequence[Part], environment: str) -> None:
         known[mark.share] = folder
     if missing := [share for share in first.share.siblings if share not in known]:
         raise UnfitPartError(f"missing: {', '.join(map(str, missing))}; name the folder of each part with --join")
+
+
+def other_inputs(part: Part, inputs: str) -> tuple[Diagnostic, ...]:
+    """The warning about a part that was not made of inputs with this digest, if it was not.
+
+    Raises:
+        UnfitPartError: its mark cannot be read.
+    """
+    if mark_of(part).inputs == inputs:
+        return ()
+    message = "the parts were not made of the files that are here, or not by this kservec"
+    hint = "make them anew with kservec build --shard; kservec check tells what differs"
+    return (Diagnostic(code=OTHER_INPUTS, message=message, span=Span(f"{part.folder}/{MARK}"), help=hint),)
 
 
 def whole(environment: str) -> str:
