@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.models.model_uri import is_local_path, is_supported, settled_scheme, supported_forms
+from kservec.core.diagnostics import ObjectRef
+from kservec.core.models.model_uri import is_local_path, is_supported, settled_scheme, supported_forms, unknown_scheme
 from kservec.core.records import evolve
 from kservec.core.registry import Delivery, unambiguous
+from kservec.core.tree import Layer, Origin
 
 from .conftest import SETTINGS, storage_container
 
@@ -95,10 +97,22 @@ def test_a_misspelt_scheme(attach, uri, meant):
     assert found.span.file == "isvc.yaml"
 
 
-def test_an_unknown_scheme_lists_the_known_ones(attach, plugs):
+def test_prefixes_of_storage_containers_are_among_the_known_forms(bench):
+    """What a container brings in is listed, and meant by what is nearly it; one that is switched off brings nothing."""
+    env = bench().env
+    container = storage_container("any", {"prefix": "modelscope://"}, {"regex": "dvc://.*"})
+    taking = evolve(env, catalog=evolve(env.catalog, storage_containers=(container,)))
+    found = unknown_scheme("modelscop://a/b", taking, Origin(Layer.SPEC, "a"), ObjectRef("v1", "Kind", "ns", "a"))
+    assert found.help.startswith("did you mean modelscope://? supported are ")
+    assert ", modelscope://, " in found.help.removeprefix("did you mean modelscope://? ")
+    off = evolve(env, catalog=evolve(env.catalog, storage_containers=(evolve(container, disabled=True),)))
+    assert "modelscope://" not in supported_forms(off)
+
+
+def test_an_unknown_scheme_lists_the_known_ones(attach, bench):
     """The help text names every supported kind of URI."""
     (found,) = attach("ftp://host/m").diagnostics
-    forms = supported_forms(plugs)
+    forms = supported_forms(bench().env)
     assert {"s3://", "pvc://", "hf://", "oci+native://"} <= set(forms)
     assert all(form in found.help for form in forms)
     assert "did you mean" not in found.help

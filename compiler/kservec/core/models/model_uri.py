@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kservec.core.diagnostics import ObjectRef, Span
-    from kservec.core.registry import Env, Plugs, Scheme
+    from kservec.core.registry import Env, Scheme
     from kservec.core.tree import Origin
 
 ANY_SCHEME = "<scheme-placeholder>://"
@@ -82,7 +82,7 @@ def no_model(uri: str, env: Env, place: Callable[[], Span | None], subject: Obje
 
 def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Diagnostic:
     """The diagnostic for a URI that is not supported."""
-    forms = supported_forms(env.plugs)
+    forms = supported_forms(env)
     known = {f.partition("://")[0] for f in forms}
     meant = closest(uri.partition("://")[0], known)
     hint = f"did you mean {meant}://? " if meant is not None else ""
@@ -95,9 +95,11 @@ def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Di
     )
 
 
-def supported_forms(plugs: Plugs) -> tuple[str, ...]:
-    """How the URIs of all supported schemes look, in alphabetical order."""
-    return tuple(sorted(form for s in plugs.schemes if s.supported for form in (s.forms or s.prefixes)))
+def supported_forms(env: Env) -> tuple[str, ...]:
+    """How the URIs of all supported schemes and of the prefixes of storage containers look, in alphabetical order."""
+    own = {form for s in env.plugs.schemes if s.supported for form in (s.forms or s.prefixes)}
+    containers = (c for c in env.catalog.storage_containers if c.downloads_at_start)
+    return tuple(sorted(own | {f.prefix for c in containers for f in c.spec.supported_uri_formats if f.prefix}))
 
 
 def settled_scheme(uri: str, env: Env) -> tuple[str, Scheme | None]:
