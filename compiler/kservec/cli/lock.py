@@ -37,6 +37,7 @@ def lock(*, environments: tuple[str, ...], update: bool, only_missing: bool, fac
 
     Builds write the digests and commits of the lock into the tree. They never use the network; `lock --update` is the
     only command that does. Exit status 3: the lock file lacks something, or has something that nothing refers to.
+    Exit status 1: the project has errors, or a digest or commit could not be had; the lock file is as it was.
 
     \b
       kservec lock

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FAILED = 1
-"""Errors in the input; nothing was written."""
+"""Errors in the input, or something that `lock --update` asked for could not be had; nothing was written."""
 USAGE = 2
 """Wrong usage, or something that cannot be read or written."""
 DIFFERENT = 3
