@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from kservec.core.validity.object_validity import object_faults
+from kservec.core.diagnostics import Severity
+from kservec.core.pods.image_names import is_reference
+from kservec.core.validity.image_validity import image_faults, may_be_image
+from kservec.core.validity.object_validity import object_faults, template_faults
 from kservec.core.validity.pod_validity import pod_faults
 
 SOUND: dict[str, Any] = {
@@ -107,6 +110,72 @@ def test_a_fault_is_found(title: str) -> None:
     """Each fault is found, under its code, and no other code."""
     pod, slug = FAULTY[title]
     assert {f.code.slug for f in pod_faults(pod)} == {slug}
+
+
+@pytest.mark.parametrize(
+    ("image", "fine"),
+    [
+        ("i", True),
+        ("i:1", True),
+        ("kserve/sklearnserver:v0.21.0", True),
+        ("localhost/a__b/c--d.e", True),
+        ("Registry.Example.com:5000/a/b:T_1.x@sha256:" + "0" * 64, True),
+        ("[2001:db8::1]:5000/a", True),
+        ("a@sha512:" + "0" * 128, True),
+        ("registry/x y", False),
+        ("<registry>/server:1", False),
+        ("repo/Server:1", False),
+        ("a:", False),
+        ("a:" + "t" * 129, False),
+        ("a@sha256:0", False),
+        ("a//b", False),
+        ("a/b/", False),
+        ("a-/b", False),
+        ("a:$(TAG)", False),
+        ("https://registry/a", False),
+        ("a\n", False),
+        ("ä", False),
+        ("0" * 64, False),
+        ("a" * 801, False),
+        ("-" * 100_000, False),
+    ],
+)
+def test_names_of_images(image: str, fine: bool) -> None:
+    """What a node can pull by: names as Docker reads them."""
+    assert is_reference(image) is fine
+
+
+@pytest.mark.parametrize(
+    ("pod", "path"),
+    [
+        ({"containers": [{"name": "a", "image": "A:1"}]}, ("containers", "a", "image")),
+        ({"initContainers": [{"name": "a", "image": "A:1"}]}, ("initContainers", "a", "image")),
+        ({"volumes": [{"name": "m", "image": {"reference": "A:1"}}]}, ("volumes", "m", "image", "reference")),
+    ],
+)
+def test_images_that_no_node_can_pull(pod: dict[str, Any], path: tuple[str, ...]) -> None:
+    """They are found wherever a pod has images, in whatever holds the pod, as warnings; a missing one is not."""
+    (fault,) = image_faults(pod)
+    assert (fault.code.slug, fault.code.severity, fault.path) == ("pod/image", Severity.WARNING, path)
+    assert "'A:1'" in fault.message
+    assert not list(image_faults({"containers": [{"name": "a"}], "volumes": [{"name": "m", "emptyDir": {}}]}))
+    below = [f.path for f in template_faults({"spec": {"containers": [], **pod}}) if f.code is fault.code]
+    assert below == [("spec", "template", "spec", *path)]
+
+
+@pytest.mark.parametrize(
+    ("image", "fine"),
+    [
+        ("a/${region}/b:${tag}", True),
+        ("${registry}/b", True),
+        ("a/${b c}", False),
+        ("A/B:${tag}", False),
+        ("$a", False),
+    ],
+)
+def test_variables_in_names_of_images(image: str, fine: bool) -> None:
+    """What is filled in when a tree is applied is nothing that nobody filled in."""
+    assert may_be_image(image) is fine
 
 
 def deployment(**fields: Any) -> dict[str, Any]:

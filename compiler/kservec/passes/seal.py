@@ -40,9 +40,9 @@ KIND_ABSENT = Code(
 
 
 def seal(unit: Unit, env: Env) -> Step:
-    """Report what no pass honoured and what an API server would refuse.
+    """Report what no pass honoured, what an API server would refuse, and what could never start.
 
-    The structure of an object is only looked at where no rule found anything: what is wrong with it is then a fault of
+    The structure of an object is only looked at where no rule found an error: what is wrong with it is then a fault of
     the compiler or its plugs.
 
     Takes:   every intent that is left
@@ -56,9 +56,9 @@ def seal(unit: Unit, env: Env) -> Step:
         # The kinds of the core are always there: a bare Service means Knative's.
         if env.platform.absent and ref.group and not env.platform.has(ref.api_version, ref.kind):
             found.append(absent_kind(unit, made))
-        if faults := list(object_faults(ref.api_version, ref.kind, body)):
-            found += [refusal(unit, made, fault) for fault in faults]
-        elif not env.schemas.fits(body, ref.api_version, ref.kind):
+        faults = [refusal(unit, made, fault) for fault in object_faults(ref.api_version, ref.kind, body)]
+        found += faults
+        if not any(fault.is_error for fault in faults) and not env.schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
     return Step(unit, (*found, *misfitting))
 

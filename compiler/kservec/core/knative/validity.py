@@ -71,7 +71,7 @@ IMAGE = Code(
     "an image that Knative cannot read",
     "Knative asks the registry which digest a tag stands for, so it refuses an image whose name cannot be one: with "
     "capital letters or spaces in it, or with a place-holder that nobody filled in. In Standard mode such a pod starts "
-    "and stays in InvalidImageName.",
+    "and stays in InvalidImageName; `pod/image` warns of it.",
 )
 
 SPEC: Path = ("spec", "template", "spec")

@@ -1,7 +1,9 @@
-"""Names of images: what a short one stands for, and the same image in another registry."""
+"""Names of images: what one is, what a short one stands for, and the same image in another registry."""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +12,26 @@ if TYPE_CHECKING:
 DOCKER_HUB, OFFICIAL = "docker.io", "library"
 ENDS = ("", "/", ":", "@")
 """What may follow the part of a name that a rule replaces."""
+
+_HOST = "[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?"
+_PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_is_reference = re.compile(
+    rf"(?:(?:{_HOST}(?:\.{_HOST})*|\[[A-Fa-f0-9:]+\])(?::[0-9]+)?/)?{_PART}(?:/{_PART})*"
+    r"(?::\w[\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,})?",
+    re.ASCII,
+).fullmatch
+_is_identifier = re.compile("[a-f0-9]{64}").fullmatch
+LONGEST = 800
+"""No reference is longer: 255 characters each for the host and the name, 128 for the tag, the rest for the digest."""
+
+
+@lru_cache(maxsize=1024)
+def is_reference(image: str) -> bool:
+    """Whether a node can tell what image is meant, and would ask a registry for it.
+
+    Kubernetes: pkg/util/parsers/parsers.go, ParseImageName, which reads names as Docker does.
+    """
+    return len(image) <= LONGEST and _is_reference(image) is not None and _is_identifier(image) is None
 
 
 def rewritten(image: str, rules: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from kservec.core.paths import lookup
 from kservec.core.pods.templates import LEADER, TEMPLATE, WORKER
 from kservec.core.schemas.faults import Fault
 from kservec.core.schemas.object_meta import MAX_LABEL
+from kservec.core.validity.image_validity import image_faults
 from kservec.core.validity.pod_validity import pod_faults
 from kservec.core.validity.volume_validity import claim_faults, volume_faults
 
@@ -86,7 +87,8 @@ def template_faults(template: Json, at: Path = TEMPLATE) -> Iterator[Fault]:
         if len(value) > MAX_LABEL:
             message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
             yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
-    for fault in pod_faults(template.get("spec") or {}):
+    pod = template.get("spec") or {}
+    for fault in (*pod_faults(pod), *image_faults(pod)):
         yield fault.below(*at, "spec")
 
 

@@ -1,0 +1,53 @@
+"""Images of pods that no node can pull, since they are no names of images.
+
+An API server takes them, and KServe makes them: the pod is there, and waits for ever. Knative refuses more, and sooner:
+`core/knative/validity`. Paths are below the PodSpec.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kservec.core.diagnostics import Code, Severity
+from kservec.core.pods.image_names import is_reference
+from kservec.core.schemas.faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.tree import Json, Path
+
+IMAGE = Code(
+    "pod/image",
+    Severity.WARNING,
+    "an image that no node can pull",
+    "The text is no name of an image: it has spaces, capital letters or signs in it that names do not have, or a "
+    "place-holder that nobody filled in. The API server takes it, and the pod stays in InvalidImageName. Of a model "
+    "that is an image, the name is what stands behind oci:// in its URI.",
+)
+_fill_variables = re.compile(r"\$\{[A-Za-z_]\w*\}").sub
+FORM = "[REGISTRY/]NAME[:TAG][@DIGEST], the name in lower case"
+
+
+def image_faults(pod: Json) -> Iterator[Fault]:
+    """The images of containers, and of volumes, that are no names of images; those that are missing are not."""
+    for field in ("containers", "initContainers"):
+        for container in pod.get(field) or ():
+            image = container.get("image")
+            if image and not may_be_image(image):
+                yield no_image(f"container {container['name']}", image, (field, container["name"], "image"))
+    for volume in pod.get("volumes") or ():
+        image = (volume.get("image") or {}).get("reference")
+        if image and not may_be_image(image):
+            yield no_image(f"volume {volume['name']}", image, ("volumes", volume["name"], "image", "reference"))
+
+
+def may_be_image(image: str) -> bool:
+    """Whether a text is the name of an image, or becomes one: Flux fills in `${variables}` while it applies."""
+    return is_reference(image) or ("${" in image and is_reference(_fill_variables("x", image)))
+
+
+def no_image(owner: str, image: str, path: Path) -> Fault:
+    """The warning about one image."""
+    return Fault(IMAGE, path, f"{owner} has the image {image!r}, which is no name of one", help=f"write it as {FORM}")
