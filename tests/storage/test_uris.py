@@ -118,6 +118,23 @@ def test_an_unknown_scheme_lists_the_known_ones(attach, bench):
     assert "did you mean" not in found.help
 
 
+@pytest.mark.parametrize(
+    ("uri", "slugs"),
+    [
+        ("https://user:thevalue@host/m/x", ["storage/password-in-uri"]),
+        ("https://user@host/m/x", []),
+        ("https://host/m/x@1", []),
+        ("hf://org/model@main:x", []),
+    ],
+)
+def test_a_password_in_a_uri(attach, uri, slugs):
+    """It is pointed out and not quoted; the download gets the URI as in KServe."""
+    result = attach({"model": {"modelFormat": {"name": "sklearn"}, "storageUri": uri}})
+    assert result.slugs == slugs
+    assert result.initializer["args"][0] == uri
+    assert "thevalue" not in "".join(d.message + d.help for d in result.diagnostics)
+
+
 def test_two_places_for_one_model(attach):
     """A storageUri and a storage.path together are refused, as in KServe."""
     model = {"modelFormat": {"name": "sklearn"}, "storageUri": "s3://b/m", "storage": {"key": "k", "path": "m"}}

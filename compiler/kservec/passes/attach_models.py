@@ -13,7 +13,14 @@ from kservec.core.intents import ModelIntent, PullerIntent
 from kservec.core.models.ca_bundle import namespace_copy
 from kservec.core.models.cni_user import with_cni_user
 from kservec.core.models.model_request import Changed, ModelRequest, Pods, attached
-from kservec.core.models.model_uri import ANY_SCHEME, is_supported, no_model, settled_scheme, unknown_scheme
+from kservec.core.models.model_uri import (
+    ANY_SCHEME,
+    is_supported,
+    no_model,
+    password_in_uri,
+    settled_scheme,
+    unknown_scheme,
+)
 from kservec.core.models.node_cache import cached_uri
 from kservec.core.models.storage_initializer import Download, add_download, settings
 from kservec.core.models.storage_uris import attach_list
@@ -103,6 +110,8 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
         for source in intent.sources:
             if (wrong := no_model(source.uri, env, source.origin.span, unit.ref)) is not None:
                 raise Reject(wrong)
+            if (shown := password_in_uri(source.uri, source.origin.span, unit.ref)) is not None:
+                found.append(shown)
         if intent.several:
             pods, more = attach_several(request, pods)
         else:

@@ -39,6 +39,16 @@ NO_MODEL = Code(
     "Most often a variable of a template was empty.",
 )
 
+PASSWORD = Code(
+    "storage/password-in-uri",
+    Severity.WARNING,
+    "a password in a storage URI",
+    "KServe hands the URI to the download container as it is: the password stands in git and in the pod, for "
+    "everybody who can read one of them. Replace it, and keep the new one in a Secret that the service account lists: "
+    "a web server gets the headers of one with the keys `https-host` and `headers`. A project refuses such a URI "
+    "(`policy/inline-secret`).",
+)
+
 _has_scheme = re.compile(r"\w://", re.ASCII).search
 
 
@@ -78,6 +88,19 @@ def no_model(uri: str, env: Env, place: Callable[[], Span | None], subject: Obje
         help=f"write behind {written}:// where the model lies",
         subject=subject,
     )
+
+
+def password_in_uri(uri: str, place: Callable[[], Span | None], subject: ObjectRef) -> Diagnostic | None:
+    """The warning about a URI with a password in it, which is not shown; None for others. `place` as in `no_model`."""
+    if "@" not in uri:
+        return None
+    from kservec.core.text.confidential import token_in  # noqa: PLC0415 - hardly any URI has the sign
+
+    if not token_in(uri):
+        return None
+    message = "the password in the URI of the model can be read by all who can read pods"
+    remedy = "take it out, replace it, and keep the new one in a Secret of the service account"
+    return Diagnostic(code=PASSWORD, message=message, span=place(), help=remedy, subject=subject)
 
 
 def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Diagnostic:
