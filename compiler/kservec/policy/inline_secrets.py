@@ -5,6 +5,7 @@ Looks at the shape of values alone, and says which kind of credential it is; nev
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
@@ -25,9 +26,15 @@ INLINE_SECRET = Code(
     "to replace the credential. Put it into a Secret that something else brings into the cluster, and refer to it by "
     "valueFrom.secretKeyRef.",
 )
-WORDS = ("", "true", "false", "none", "null", "empty", "dummy", "unused", "not-needed", "changeme", "token-abc123")
+WORDS = frozenset({
+    "", "true", "false", "yes", "no", "on", "off", "none", "null", "empty", "dummy", "unused", "not-needed", "changeme",
+    "token-abc123", "auto", "default", "disabled", "enabled", "optional", "required",
+})  # fmt: skip
 """Values under the name of a credential that are none."""
-SHORTEST = 8
+SHORTEST = 4
+SHORTEST_NUMBER = 8
+"""Shorter numbers count something, tokens for example, unless the name says password."""
+_says_password = re.compile("pass|pwd", re.IGNORECASE).search
 LONG_LISTS = ("command", "args")
 REMEDY = "take it out, replace the credential, and refer to a Secret by valueFrom.secretKeyRef"
 
@@ -54,7 +61,8 @@ def in_variables(container: Container) -> Iterator[Fault]:
 
 def named_credential(name: str, value: str) -> str:
     """The kind of a value that only its name gives away; empty for paths, numbers, placeholders and the like."""
-    is_word = len(value) < SHORTEST or value.lower() in WORDS or not value.isascii()
+    shortest = SHORTEST_NUMBER if value.isdecimal() and not _says_password(name) else SHORTEST
+    is_word = len(value) < shortest or value.lower() in WORDS or not value.isascii()
     if is_word or not names_credential(name) or any(mark in value for mark in ("/", " ", "$", "{", "<")):
         return ""
     return "a credential by its name"
