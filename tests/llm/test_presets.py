@@ -57,6 +57,11 @@ def test_presets_of_a_spec(spec: Any, expected: list[str]) -> None:
         (["--config-text=plugins: [{type: a}]"], ()),
         (["--config-file", "/x", "--config-text", "plugins: [{type: a}]"], ()),
         (["--config-text", "plugins: {"], ()),
+        (["--config-text", "plugins: [{type: a, t: 2026-13-45}]"], ("a",)),
+        (["--config-text", "plugins: [{type: a, t: 0b_, u: 0x_}]"], ("a",)),
+        (["--config-text", "plugins: [{type: a, t: " + "9" * 5000 + "}]"], ("a",)),
+        (["--config-text", "plugins: [{type: a}, " + "[" * 3000], ()),
+        (["--config-text", "plugins: [{type: a, t: !!timestamp x}]"], ("a",)),
         (["--config-text"], ()),
     ],
 )

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-import yaml
-
 from kservec.core.llm.names import MAIN
 from kservec.core.pods.containers import find
+from kservec.core.text.embedded import yaml_in
 from kservec.core.tree import lookup
 
 if TYPE_CHECKING:
@@ -112,10 +111,8 @@ def scheduler_config(spec: Json) -> Json:
         main = find(lookup(spec, ("router", "scheduler", "template", "containers")) or (), MAIN)
         inline = config_argument((main or {}).get("args") or ())
     if isinstance(inline, str):
-        try:
-            inline = yaml.safe_load(inline)
-        except yaml.YAMLError:
-            return None
+        read = yaml_in(inline)
+        inline = None if read is None else read[0]
     return inline if isinstance(inline, dict) else None
 
 

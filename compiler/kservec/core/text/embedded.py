@@ -1,7 +1,8 @@
-"""Text inside a document: where the JSON in a scalar, such as a data key of a ConfigMap, was written.
+"""Text inside a document: what the YAML in a scalar says, and where the JSON in one was written.
 
-Decides which character of the file stands for a character of the value. Must not know what the JSON means. Where a
-value was folded or escaped its characters cannot be told apart, and there is no answer.
+Scalars hold such text as a data key of a ConfigMap, or as an argument. Decides which character of the file stands for
+a character of the value. Must not know what the text means. Where a value was folded or escaped its characters cannot
+be told apart, and there is no answer.
 """
 
 from __future__ import annotations
@@ -10,19 +11,36 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import yaml
+
 from kservec.core.text.document import SourceText
 from kservec.core.text.json_reader import JsonReader, NotJsonError
 from kservec.core.text.reading import Limits, StopReadingError
+from kservec.core.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kservec.core.diagnostics import Span
+    from kservec.core.diagnostics import Diagnostic, Span
     from kservec.core.paths import Json, Path
     from kservec.core.text.document import Document, Position
 
 _match_block = re.compile(r"(?:[&!]\S*[ \t]+)*\|[^\r\n]*(?:\r\n|\r|\n)").match
 _find_lines = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)").finditer
+
+
+@lru_cache(maxsize=256)
+def yaml_in(text: str) -> tuple[Json, tuple[Diagnostic, ...]] | None:
+    """The first document of YAML that a value holds, and what is wrong with it; None if it cannot be read.
+
+    It is read as the files themselves are, so that dates and odd numbers are text here, too.
+    """
+    reader = YamlReader(SourceText("", text), Limits())
+    try:
+        value = next((value for value, _ in reader.documents()), None)
+    except (StopReadingError, yaml.YAMLError, ValueError):
+        return None
+    return value, tuple(reader.findings)
 
 
 def span_at(document: Document, path: Path, offset: int) -> Span | None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import yaml
-
 from kservec.core.golang.yaml_text import yaml_text
 from kservec.core.llm.scheduler_config.flags import scrape_parameters
 from kservec.core.llm.scheduler_config.migrations import (
@@ -23,9 +21,7 @@ from kservec.core.llm.scheduler_config.migrations import (
 )
 from kservec.core.llm.scheduler_config.tokenizing import for_sidecar, needs_sidecar, with_tokenizer
 from kservec.core.llm.scheduler_config.versions import Version, since
-from kservec.core.text.document import SourceText
-from kservec.core.text.reading import Limits, StopReadingError
-from kservec.core.text.yaml_reader import YamlReader
+from kservec.core.text.embedded import yaml_in
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
@@ -84,13 +80,11 @@ def rewritten(text: str, changes: Changes) -> Rewritten | None:
     return Rewritten(yaml_text(config), config, keeps_sidecar)
 
 
-@lru_cache(maxsize=256)
 def read_config(text: str) -> Json:
     """The configuration in a text; None if it cannot be read, or says of no kind what it is."""
-    reader = YamlReader(SourceText("", text), Limits())
-    try:
-        config = next((value for value, _ in reader.documents()), None)
-    except (StopReadingError, yaml.YAMLError, ValueError):
+    read = yaml_in(text)
+    if read is None:
         return None
+    config, findings = read
     fits = isinstance(config, dict) and isinstance(config.get("kind"), str) and config["kind"]
-    return config if fits and not reader.findings else None
+    return config if fits and not findings else None
