@@ -286,6 +286,15 @@ FINDINGS: list[tuple[str, str, Any, list[str]]] = [
         ],
     ),
     (
+        "a quoted number of thousands of digits",
+        f"{P}.minReplicas",
+        "9" * 5000,
+        [
+            f'schema/type @{P}.minReplicas: {P}.minReplicas must be a whole number, not the string "{"9" * 57}..."'
+            " | write a number that fits in 64 bits"
+        ],
+    ),
+    (
         "a fraction",
         f"{P}.minReplicas",
         1.5,

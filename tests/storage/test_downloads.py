@@ -359,6 +359,9 @@ MESH = {"sidecar.istio.io/interceptionMode": "REDIRECT", "sidecar.istio.io/statu
     [
         ({UID: "2000"}, {}, 2000),
         ({UID: "2000", **MESH}, {}, 2000),
+        ({UID: str(2**63 - 1)}, {}, 2**63 - 1),
+        ({UID: str(2**63), **MESH}, {}, None),
+        ({UID: "9" * 4400, **MESH}, {}, None),
         (MESH, {}, 1337),
         (MESH, {"securityContext": {"runAsUser": 7}}, 7),
         (MESH, None, None),

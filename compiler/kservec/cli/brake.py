@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kservec.core.digits import integer
 from kservec.core.records import record
 from kservec.gitops.layout import INDEX
 
@@ -40,7 +41,7 @@ def restarts(ctx: click.Context, parameter: click.Parameter, value: str) -> int 
     """
     if value != EVERYTHING and not value.isdecimal():
         raise click.BadParameter(f"{value!r} is neither a number nor {EVERYTHING}", ctx, parameter)
-    return None if value == EVERYTHING else int(value)
+    return None if value == EVERYTHING else integer(value)
 
 
 def braked(selection: Selection, rendering: Rendering, folder: Path, accepted: int | None) -> Sequence[Diagnostic]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.compare.canonical import canonical_template
 from kservec.compare.shapes import map_at, maps_at, number_at
+from kservec.core.digits import natural
 from kservec.core.paths import lookup, with_value
 from kservec.core.pods.gpu_types import BUILTIN
 from kservec.core.pods.templates import GROUP, LEADER, SIZE, TEMPLATE, WORKER
@@ -104,7 +105,7 @@ def revision_bounds(body: Json) -> Bounds:
 
 def whole(text: Json) -> int:
     """The number in an annotation; 0 if there is none."""
-    return int(text) if isinstance(text, str) and text.isdigit() else 0
+    return natural(text) or 0 if isinstance(text, str) else 0
 
 
 def one_a_node(body: Json) -> Bounds:
@@ -175,7 +176,7 @@ def accelerators(template: Json, claims: Mapping[str, int]) -> int:
 def container_accelerators(container: Mapping[str, Json]) -> int:
     """The GPUs of a container, whole ones and partitions alike."""
     asked = {**map_at(container, "resources", "requests"), **map_at(container, "resources", "limits")}
-    return sum(int(str(n)) for name, n in asked.items() if is_accelerator(name) and str(n).isdigit())
+    return sum(natural(str(n)) or 0 for name, n in asked.items() if is_accelerator(name))
 
 
 def is_accelerator(name: str) -> bool:

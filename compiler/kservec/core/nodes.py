@@ -5,6 +5,7 @@ Decides in which whole units amounts are counted: CPU in thousandths, everything
 
 from __future__ import annotations
 
+from decimal import Decimal
 from math import ceil, floor
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -110,7 +111,7 @@ def is_bytes(resource: str) -> bool:
 
 def shown_bytes(count: int) -> str:
     """A number of bytes, rounded to a tenth of its unit."""
-    amount, unit = float(count), ""
+    amount, unit = Decimal(count), ""
     for step in BINARY_STEPS:
         if abs(amount) < KIBI:
             break

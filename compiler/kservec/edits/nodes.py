@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 BLOCK_STYLES = ("|", ">")
 PROPERTIES = "&!"
+UNREADABLE = (yaml.YAMLError, ValueError, OverflowError, RecursionError, LookupError, AttributeError)
+"""What PyYAML raises where a text is no YAML, is nested too deeply, or says it is a date or a number that it is not."""
 
 
 class NotEditableError(ValueError):
@@ -43,7 +45,7 @@ def documents_of(text: str) -> list[Node]:
     """
     try:
         return [node for node in yaml.compose_all(text, Loader=yaml.SafeLoader) if node is not None]
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         raise NotEditableError("this is no YAML", mark.index if mark else 0) from None
 
@@ -56,7 +58,7 @@ def values_of(text: str) -> list[Json]:
     """
     try:
         return [value for value in yaml.load_all(text, Loader=yaml.SafeLoader) if value is not None]
-    except (yaml.YAMLError, ValueError) as error:
+    except UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
         raise NotEditableError("this is no YAML of plain values", mark.index if mark else 0) from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.digits import natural
 from kservec.core.paths import index_of, lookup
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def is_start(name: str, text: str) -> bool:
     return text[len(name) : len(name) + 1] in ("", ".", "[")
 
 
+def step_of(text: str) -> str | int:
+    """A step as it is written: an index where it is a number."""
+    number = natural(text)
+    return text if number is None else number
+
+
 def steps_of(field: str) -> Path | None:
     """The steps of a field: `spec.containers[0].image`, `containers[web]`, `labels["a.b/c"]`; None if it is none."""
     steps: list[str | int] = []
@@ -59,7 +66,7 @@ def steps_of(field: str) -> Path | None:
             return None
         plain, double, single, index = found.groups()
         bare = plain if plain is not None else index
-        steps.append(double or single or (int(bare) if plain is None and bare.isdigit() else bare))
+        steps.append(double or single or (bare if plain is not None else step_of(bare)))
         at = found.end()
     return tuple(steps)
 
@@ -76,7 +83,7 @@ def resolved(value: Json, steps: Path) -> Path | None:
     while steps:
         step, width = widest_key(value, steps) if isinstance(value, dict) else (steps[0], 1)
         if isinstance(value, list) and index_of(value, field, step) < 0:
-            step = int(step) if isinstance(step, str) and step.isdigit() else step
+            step = step_of(step) if isinstance(step, str) else step
         value = lookup(value, (step,), field)
         if value is None:
             return None

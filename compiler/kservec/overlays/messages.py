@@ -46,12 +46,20 @@ def cleaned(message: str, folder: str) -> str:
         folder: the folder that holds the wrapper and the copy of the overlay.
     """
     logged = _LOGGED.search(message.strip())
-    text = str(json.loads(f'"{logged[1]}"')) if logged else message
+    text = unescaped(logged[1]) if logged else message
     text = _LEAD.sub("", " ".join(text.split()))
     for name in sorted({folder, f"/private{folder}"}, key=len, reverse=True):
         text = text.replace(f"{name}/{TREE}/", "").replace(f"{name}/{TREE}", ".").replace(f"{name}/{WRAPPER}", ".")
         text = text.replace(name, ".")
     return _STORY.sub("", text.replace(f"../{TREE}/", "")).strip(" :'")
+
+
+def unescaped(text: str) -> str:
+    """What stands in quotes in a log; as it is where an escape is Go's alone."""
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text
 
 
 def refusal(message: str, closure: Closure) -> Diagnostic:

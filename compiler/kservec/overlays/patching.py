@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
+from kservec.core.digits import natural
 from kservec.core.knative.revisions import revision_name
 from kservec.core.text.document import Document
 from kservec.core.text.source import SourceText
@@ -126,7 +127,8 @@ def patched_objects(
     for document in documents:
         plain, origin = without_origin(document.value)
         plain, mark = without_mark(plain)
-        i = int(mark) if mark.isdigit() else places.get(identity(plain), -1)
+        number = natural(mark)
+        i = places.get(identity(plain), -1) if number is None else number
         if i >= 0:
             patches = [layer.document for layer in laid[i].layers if isinstance(layer, Patch)]
             yield Patched(plain, subjects[i], patches[-1] if patches else first, laid[i].layers)

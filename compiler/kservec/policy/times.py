@@ -9,6 +9,7 @@ from kservec.core.golang.duration import seconds_of
 from kservec.core.paths import lookup
 from kservec.core.pods.start_up import DEADLINE, start_up
 from kservec.core.schemas.faults import Fault
+from kservec.policy.demands import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def deadline_of(scene: Scene) -> Deadline | None:
     if scene.ref.kind == "Deployment":
         path: Path = ("spec", "progressDeadlineSeconds")
         said = lookup(scene.body, path)
-        return Deadline(DEADLINE if said is None else int(said), path, "progressDeadlineSeconds", PATCH)
+        return Deadline(whole(said, DEADLINE), path, "progressDeadlineSeconds", PATCH)
     if scene.pods and scene.ref.kind == "Service":
         said = (lookup(scene.body, REVISION_METADATA) or {}).get(KNATIVE_DEADLINE)
         path = (*REVISION_METADATA, KNATIVE_DEADLINE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity
+from kservec.core.digits import integer
 from kservec.core.effects import without_effect
 from kservec.core.registry import Scaled, Scaler
 from kservec.core.routing.objects import component_object
@@ -227,7 +228,7 @@ def whole_number(text: str) -> int | None:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
         return None
-    number = int(text)
+    number = integer(text)
     return number if -MAX_INT32 - 1 <= number <= MAX_INT32 else None
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CPU, MEMORY = "cpu", "memory"
 NO_DEFAULTS = Defaults({}, {})
+MOST = 10**300
+"""Beyond this an amount is shown as this: a float takes little more."""
 UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"))
 
 
@@ -138,5 +140,5 @@ def text_of(found: Range, shown: Callable[[Fraction], str], unit: str = "") -> s
 
 def rounded(amount: Fraction, digits: int) -> str:
     """A number with so many digits after the point at most; never 0 for what is more."""
-    number, least = float(amount), 10.0**-digits
+    number, least = float(amount if amount < MOST else MOST), 10.0**-digits
     return f"{least if 0 < number < least else round(number, digits):,.10g}"

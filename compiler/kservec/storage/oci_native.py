@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.digits import natural
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
 from kservec.core.registry import Attached, Delivery, Placement, Scheme, SchemeTrait
 
@@ -66,7 +67,7 @@ def report(code: Code, message: str, help: str, placement: Placement) -> Diagnos
 def minor_version(version: str) -> int | None:
     """The second number of a version, or None if there is none."""
     digits = version.partition(".")[2].partition(".")[0].removesuffix("+")
-    return int(digits) if digits.isdecimal() else None
+    return natural(digits)
 
 
 SCHEME = Scheme(

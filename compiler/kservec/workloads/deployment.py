@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import Manifest
 from kservec.core.diagnostics import ObjectRef
+from kservec.core.digits import natural
 from kservec.core.names import APP_LABEL, app_label, worker_name, worker_workload_name
 from kservec.core.registry import Deployed, Workload
 from kservec.core.serving.tracking import of_pods
@@ -126,7 +127,8 @@ def rollout(component: Component, env: Env) -> dict[str, Json]:
 def platform_numbers(configured: DefaultRollout) -> dict[str, Json]:
     """The platform's rollout numbers. Plain digits become numbers: KServe leaves them text, which is refused."""
     given = {"maxSurge": configured.max_surge, "maxUnavailable": configured.max_unavailable}
-    return {k: int(v) if v.isdigit() else v for k, v in given.items() if v}
+    numbers = {k: natural(v) for k, v in given.items()}
+    return {k: v if numbers[k] is None else numbers[k] for k, v in given.items() if v}
 
 
 def worker_rollout(fields: dict[str, Json]) -> dict[str, Json]:

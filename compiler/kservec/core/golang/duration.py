@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from kservec.core.digits import MOST_DIGITS
+
 UNITS = {
     "ns": Fraction(1, 10**9),
     "us": Fraction(1, 10**6),
@@ -24,7 +26,7 @@ find_parts = re.compile(rf"({NUMBER})(ns|us|µs|μs|ms|s|m|h)").findall
 
 def seconds_of(text: str) -> Fraction | None:
     """The seconds of a duration, exactly; None for what is none. Go: time.ParseDuration."""
-    if not is_duration(text):
+    if len(text) > MOST_DIGITS or not is_duration(text):
         return None
     total = sum((Fraction(number) * UNITS[unit] for number, unit in find_parts(text)), Fraction(0))
     return -total if text.startswith("-") else total

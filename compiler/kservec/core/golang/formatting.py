@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
+from kservec.core.digits import integer
+
 MAX_WIDTH: Final = 1_000_000
 """Go's own limit of widths and precisions."""
 
@@ -192,7 +194,7 @@ def _general(value: float) -> str:
 
 def _formatted(found: re.Match[str], value: GoValue) -> str:
     """One directive applied to one value."""
-    width, precision = int(found["width"] or 0), int(found["precision"] or 0) if found["dot"] else None
+    width, precision = integer(found["width"] or "0"), integer(found["precision"] or "0") if found["dot"] else None
     if max(width, precision or 0) > MAX_WIDTH:
         raise FormatError(f"printf width in {found[0]!r} is too large")
     flags, verb = found["flags"], found["verb"]

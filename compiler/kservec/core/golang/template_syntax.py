@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple, TypeAlias
 
+from kservec.core.digits import MOST_DIGITS
 from kservec.core.tree import Path
 
 
@@ -246,6 +247,8 @@ def _unquote(token: Token) -> str:
 
 def _number(token: Token) -> int | float:
     text = token.text.replace("_", "")
+    if len(text) > MOST_DIGITS:
+        raise TemplateError("a number has too many digits", token.offset)
     if text.endswith("i"):
         raise TemplateError("complex numbers are not supported", token.offset, unsupported=True)
     try:
@@ -254,5 +257,5 @@ def _number(token: Token) -> int | float:
         if re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|[1-9]\d*|0)", text):
             return int(text, 0)
         return float.fromhex(text) if "x" in text.lower() and "p" in text.lower() else float(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise TemplateError(f"bad number syntax: {token.text!r}", token.offset) from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
+from kservec.core.digits import integer
 from kservec.core.text.scalars import NUMBER_STARTS, WORDS, BadNumberError, resolve
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def natural_order(left: str, right: str) -> int:
 def _number_at(text: str, i: int, lead: str) -> tuple[int, int, str]:
     found = _match_digits(text, i)
     digits = found[0] if found else ""
-    return int(lead + digits or "0"), len(digits), text[i]
+    return integer(lead + digits or "0"), len(digits), text[i]
 
 
 NATURALLY: Final = cmp_to_key(natural_order)

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.digits import integer
 from kservec.core.golang.duration import seconds_of
 from kservec.core.quantity import parse_quantity
 from kservec.core.schemas.faults import Fault
@@ -102,7 +103,7 @@ def burst_capacity(text: str) -> str:
 
 def pods(text: str) -> str:
     """What is wrong with a number of pods."""
-    return "" if is_whole(text) and 0 <= int(text) <= LARGEST else "is no whole number of at least 0"
+    return "" if is_whole(text) and 0 <= integer(text) <= LARGEST else "is no whole number of at least 0"
 
 
 def quantity(text: str) -> str:
@@ -189,7 +190,7 @@ def bound_faults(annotations: Mapping[str, str]) -> Iterator[Fault]:
         yield Fault(ANNOTATION, (key,), message, help="correct or remove it")
     key = f"{SCALING}activation-scale"
     text = annotations.get(key)
-    if text is not None and (not is_whole(text) or int(text) < max(2, least) or 0 < most < int(text)):
+    if text is not None and (not is_whole(text) or integer(text) < max(2, least) or 0 < most < integer(text)):
         wanted = f"a whole number from {max(2, least)}" + (f" to {most}" if most else "")
         yield Fault(ANNOTATION, (key,), f"{key}: {text!r} is not {wanted}", help="correct or remove it")
 
@@ -197,7 +198,7 @@ def bound_faults(annotations: Mapping[str, str]) -> Iterator[Fault]:
 def bound_of(annotations: Mapping[str, str], keys: Iterable[str]) -> int:
     """A bound on the number of pods; 0 where there is none."""
     text = annotations.get(written(annotations, keys), "")
-    return int(text) if is_whole(text) else 0
+    return integer(text) if is_whole(text) else 0
 
 
 def network_faults(annotations: Mapping[str, str]) -> Iterator[Fault]:
@@ -217,10 +218,10 @@ def refused_initial_scale(value: str | None, platform: PlatformConfig) -> str:
         return ""
     if not is_whole(value):
         return f"{value!r} is no whole number"
-    if int(value) < 0:
+    if integer(value) < 0:
         return f"{value} is below 0"
     allowed = platform.knative.get(CONFIG, {}).get(ALLOW_ZERO, "")
-    return "" if int(value) or allowed in TRUE else f"0 needs {ALLOW_ZERO}: true in Knative's {CONFIG}"
+    return "" if integer(value) or allowed in TRUE else f"0 needs {ALLOW_ZERO}: true in Knative's {CONFIG}"
 
 
 def service_annotation_faults(body: Json) -> Iterator[Fault]:

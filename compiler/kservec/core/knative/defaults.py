@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.digits import natural
 from kservec.core.names import AGENT_CONTAINER, DEFAULT_PORT
 from kservec.core.pods.containers import PROBES, find, serving_container
 from kservec.core.tree import Layer, Origin
@@ -71,8 +72,8 @@ def limits(pod: Json, settings: Mapping[str, str]) -> dict[str, Json]:
 
 def whole(settings: Mapping[str, str], key: str, default: int) -> int:
     """A number of the settings."""
-    text = settings.get(key, "")
-    return int(text) if text.isdigit() else default
+    number = natural(settings.get(key, ""))
+    return default if number is None else number
 
 
 def serving_name(pod: Json) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.digits import integer, natural
 from kservec.core.knative.annotations import FALSE, MAX_SCALE, is_whole, written
 from kservec.core.pods.containers import PROBES
 
@@ -151,8 +152,8 @@ def is_safe_profile(context: Json) -> bool:
 def scale_demands(annotations: Mapping[str, str]) -> Iterator[Demand]:
     """What the upper bound of a revision's pods needs; the path is below the template."""
     key = written(annotations, MAX_SCALE)
-    if key and is_whole(annotations[key]) and int(annotations[key]) > 0:
-        yield Demand(AUTOSCALER, MAX_SCALE_LIMIT, ("metadata", "annotations", key), int(annotations[key]))
+    if key and is_whole(annotations[key]) and integer(annotations[key]) > 0:
+        yield Demand(AUTOSCALER, MAX_SCALE_LIMIT, ("metadata", "annotations", key), integer(annotations[key]))
 
 
 def volume_demands(volume: Json) -> Iterator[Demand]:
@@ -190,13 +191,14 @@ def sidecar_demands(containers: list[Json]) -> Iterator[Demand]:
 def is_granted(demand: Demand, settings: Mapping[str, str]) -> bool:
     """Whether a config map grants a demand; what it does not mention has Knative's default."""
     given = settings.get(demand.key, "")
+    number = natural(given)
     if demand.key == ZERO_CONCURRENCY:
         return given not in FALSE
     if demand.key == MAX_SCALE_LIMIT:
-        return not given.isdigit() or int(given) == 0 or demand.limit <= int(given)
+        return not number or demand.limit <= number
     if demand.limit:
         default = next(number for key, number in LIMITS.values() if key == demand.key)
-        return demand.limit <= (int(given) if given.isdigit() else default)
+        return demand.limit <= (default if number is None else number)
     default_state = ENABLED if demand.key in ON_BY_DEFAULT else DISABLED
     state = given.lower() if given.lower() in (ENABLED, ALLOWED, DISABLED) else default_state
     return state == ENABLED or (state == ALLOWED and demand.key in MAY_BE_ALLOWED)

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.digits import INT64, integer
 from kservec.core.golang.decoding import decode
 from kservec.core.names import STORAGE_INITIALIZER, STORAGE_INITIALIZER_UID
 from kservec.core.pods.containers import find
@@ -39,15 +40,20 @@ def with_cni_user(pod: Tree, annotations: Tree, subject: ObjectRef) -> tuple[Tre
     if pod.value.get("initContainers") is None or pod.get(*AT) is None:
         return pod, ()
     text = annotations.value.get(STORAGE_INITIALIZER_UID)
-    if text is not None and not _is_integer(text):
+    if text is not None and not is_user(text):
         return pod, (not_a_user(text, annotations, subject),)
-    user = int(text) if text is not None else sidecar_user(pod, annotations)
+    user = integer(text) if text is not None else sidecar_user(pod, annotations)
     if user is None:
         return pod, ()
     said = STORAGE_INITIALIZER_UID if text is not None else STATUS
     has_origin = annotations.origin((said,)) is not None
     source = annotations.sub(said) if has_origin else Origin(Layer.PASS, "attach_models")
     return pod.put((*AT, "securityContext", "runAsUser"), user, source), ()
+
+
+def is_user(text: str) -> bool:
+    """Whether a text is a number of 64 bits. Go: strconv.ParseInt."""
+    return _is_integer(text) is not None and -INT64 <= integer(text) < INT64
 
 
 def sidecar_user(pod: Tree, annotations: Tree) -> int | None:

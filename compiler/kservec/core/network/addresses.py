@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kservec.core.digits import integer
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -26,7 +28,7 @@ match_url = re.compile(r"(?:--[\w-]+=)?(https?|grpc)://(?:[^/@\s]*@)?([\w.-]+)(?
 def urls(values: Iterable[str]) -> list[tuple[str, str, int]]:
     """The URLs among texts, each once: scheme, host and port."""
     found = (match_url(value) for value in values)
-    return sorted({(m[1], m[2], int(m[3] or DEFAULT_PORTS[m[1]])) for m in found if m is not None})
+    return sorted({(m[1], m[2], integer(m[3]) if m[3] else DEFAULT_PORTS[m[1]]) for m in found if m is not None})
 
 
 def rules_of(host: str, port: int) -> Iterator[Json]:

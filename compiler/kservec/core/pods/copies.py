@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.digits import natural
+
 if TYPE_CHECKING:
     from kservec.core.bundle import Bundle
     from kservec.core.pods.pod_sets import PodSet
@@ -52,4 +54,4 @@ def targets(reference: Json, kind: str, name: str) -> bool:
 def bound(annotations: Json, keys: tuple[str, ...]) -> int:
     """The number that one of several annotations has; 0 without one."""
     text = next((annotations[key] for key in keys if key in annotations), "")
-    return int(text) if text.isdigit() else 0
+    return natural(text) or 0

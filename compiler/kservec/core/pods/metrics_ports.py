@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.digits import natural
 from kservec.core.llm.names import COMPONENT_LABEL, PART_OF, PART_OF_LABEL
 from kservec.core.names import INFERENCEGRAPH_LABEL, PROMETHEUS_PATH, PROMETHEUS_PORT
 from kservec.core.pods.containers import first_port, serving_container
@@ -56,9 +57,9 @@ def metrics_ports(pods: PodSet) -> Iterator[MetricsPort]:
 
 def announced(pods: PodSet) -> Iterator[MetricsPort]:
     """What the annotations of KServe's runtimes say: of the container with that port, else of the one that serves."""
-    text = pods.annotations.get(PROMETHEUS_PORT, "")
-    if text.isdigit():
-        number, path = int(text), pods.annotations.get(PROMETHEUS_PATH, METRICS_PATH)
+    number = natural(pods.annotations.get(PROMETHEUS_PORT, ""))
+    if number is not None:
+        path = pods.annotations.get(PROMETHEUS_PATH, METRICS_PATH)
         yield MetricsPort(holder(pods.pod, number) or serving_container(pods.pod), number, path=path)
 
 

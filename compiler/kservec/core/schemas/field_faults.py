@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
+from kservec.core.digits import natural
 from kservec.core.schemas.faults import (
     ALTERNATIVES,
     DUPLICATE,
@@ -86,7 +87,7 @@ def _true_path(steps: Iterable[str | int], value: Json) -> Path:
 
 def _reads_as(key: str, number: str | int) -> bool:
     digits = key.removeprefix("+")
-    return digits.isdecimal() and int(digits) == number
+    return natural(digits) == number
 
 
 def repeat_faults(repeated: Iterable[Repeat]) -> list[Fault]:

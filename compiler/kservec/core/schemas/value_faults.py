@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from kservec.core.diagnostics import NOT_SHOWN
+from kservec.core.digits import INT64, integer
 from kservec.core.schemas.faults import (
     ALTERNATIVES,
     DUPLICATE,
@@ -121,7 +122,8 @@ def _unquote_help(value: str, types: list[str]) -> str:
     if "array" in types:
         return f"write it as a list item: - {_shortened(value)}"
     if ("integer" in types or "number" in types) and _is_integer(value):
-        return f"write {int(value)}, without quotes"
+        number = integer(value)
+        return f"write {number}, without quotes" if -INT64 <= number < INT64 else "write a number that fits in 64 bits"
     if "boolean" in types and value.lower() in ("true", "false"):
         return f"write {value.lower()}, without quotes"
     return ""

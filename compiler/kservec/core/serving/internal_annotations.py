@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.digits import natural
 from kservec.core.intents import (
     BatcherIntent,
     Intent,
@@ -93,7 +94,7 @@ def understood(component: Component, said: Announced, origin: Origin) -> Iterato
         yield LoggerIntent(origin=origin, logger=known.changed(**told))
     if "batcher" in said:
         told_numbers = {"max_batch_size": "batcher-max-batchsize", "max_latency": "batcher-max-latency"}
-        numbers = {f: int(said[k]) for f, k in told_numbers.items() if said.get(k, "").isdigit()}
+        numbers = {f: n for f, k in told_numbers.items() if (n := natural(said.get(k, ""))) is not None}
         yield BatcherIntent(origin=origin, batcher=Batcher(**numbers))
     if "storage-initializer-sourceuri" in said:
         single = next((i for i in component.peek(ModelIntent) if not i.several), None)

@@ -11,6 +11,7 @@ from ipaddress import ip_network
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.digits import integer
 from kservec.core.schemas.faults import Fault
 from kservec.core.selectors import satisfies
 
@@ -93,7 +94,7 @@ def budget_faults(body: Json) -> Iterator[Fault]:
         yield Fault(REPLICAS, ("spec", "maxUnavailable"), message, help="leave one of them out")
     for name, bound in bounds:
         number = bound.removesuffix("%") if isinstance(bound, str) and bound.endswith("%") else bound
-        is_share = isinstance(number, str) and number.isascii() and number.isdigit() and int(number) <= 100
+        is_share = isinstance(number, str) and number.isascii() and number.isdigit() and integer(number) <= 100
         if not is_share and not (isinstance(bound, int) and bound >= 0):
             hint = "write a whole number, or a percentage such as 50%"
             yield Fault(REPLICAS, ("spec", name), f"{name} is {bound}", help=hint)

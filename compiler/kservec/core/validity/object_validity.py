@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.digits import integer
 from kservec.core.knative.annotations import service_annotation_faults
 from kservec.core.knative.validity import knative_faults
 from kservec.core.paths import lookup
@@ -101,7 +102,7 @@ def rollout_faults(strategy: Json) -> Iterator[Fault]:
         message = "rollingUpdate is not possible with the type Recreate"
         yield Fault(ROLLOUT, ("spec", "strategy", "rollingUpdate"), message, help="remove it")
     unavailable = str(numbers.get("maxUnavailable", ""))
-    if PERCENT(unavailable) and int(unavailable.removesuffix("%")) > 100:
+    if PERCENT(unavailable) and integer(unavailable.removesuffix("%")) > 100:
         at = ("spec", "strategy", "rollingUpdate", "maxUnavailable")
         yield Fault(ROLLOUT, at, f"maxUnavailable is {unavailable}", help="write 100% at most")
     for key, value in sorted(numbers.items()):

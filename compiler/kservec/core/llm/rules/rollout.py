@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.digits import integer
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
@@ -63,7 +64,7 @@ def problem_of(number: Json) -> str:
     if isinstance(number, str):
         if not _is_percentage(number):
             return f'is the text "{number}"'
-        return f"is {number}" if len(number) > LONGEST or int(number[:-1]) > 100 else ""
+        return f"is {number}" if len(number) > LONGEST or integer(number[:-1]) > 100 else ""
     return f"is {number}" if number is not None and not 0 <= number <= LARGEST else ""
 
 
@@ -84,10 +85,10 @@ def check_progress(subject: Subject, workload: Workload, strategy: Json) -> Iter
 def is_none_less(unavailable: Json) -> bool:
     """Whether a maxUnavailable comes to no pod at all where there is one; shares of a pod are rounded down."""
     if isinstance(unavailable, str):
-        return int(unavailable[:-1]) < 100
+        return integer(unavailable[:-1]) < 100
     return unavailable is not None and unavailable == 0
 
 
 def is_none_more(surge: Json) -> bool:
     """Whether a maxSurge comes to no pod at all; shares of a pod are rounded up."""
-    return (int(surge[:-1]) if isinstance(surge, str) else surge) == 0
+    return (integer(surge[:-1]) if isinstance(surge, str) else surge) == 0

@@ -34,6 +34,8 @@ PRODUCER_NAME: Final = "prefixMatchInfoProducerName"
 METRICS_SOURCE: Final = "metrics-data-source"
 OLD_API, API = "inference.networking.x-k8s.io/v1alpha1", "llm-d.ai/v1alpha1"
 CHARACTERS_PER_TOKEN: Final = 4
+MOST_CHARACTERS: Final = 1 << 53
+"""More than any prompt has; a threshold may be written so large that it is an infinity."""
 
 _match_number = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)").match
 
@@ -99,7 +101,7 @@ def decider_for(threshold: Json) -> Json:
     if threshold in (0, "0") and not isinstance(threshold, bool):
         return {"type": ALWAYS}
     found = None if isinstance(threshold, bool) or threshold is None else _match_number(str(threshold))
-    tokens = max(ceil(float(found[1]) / CHARACTERS_PER_TOKEN), 1) if found else 1
+    tokens = max(ceil(min(float(found[1]), MOST_CHARACTERS) / CHARACTERS_PER_TOKEN), 1) if found else 1
     return {"type": BY_PREFIX, "parameters": {"nonCachedTokens": tokens}}
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from kservec.core.digits import integer
+
 Version = tuple[int, int, int, bool]
 """Major, minor, patch; and whether it is a release, for what comes before one is older."""
 
@@ -21,7 +23,7 @@ def parse_version(text: str) -> Version | None:
     if found is None:
         return None
     major, minor, patch, before = found.groups()
-    return int(major), int(minor), int(patch), before is None
+    return integer(major), integer(minor), integer(patch), before is None
 
 
 def since(major: int, minor: int) -> Version:

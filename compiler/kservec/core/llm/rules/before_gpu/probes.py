@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.digits import integer
 from kservec.core.llm.rules.before_gpu.server import values_of
 from kservec.core.llm.rules.before_gpu.tls import speaks_tls
 from kservec.core.pods.containers import PROBES
@@ -98,7 +99,7 @@ def server_ports(server: Server) -> list[int]:
         return []
     appended = values_of(server.arguments, "--port")[-1:]
     ports = appended or values_of(server.command, "--port")
-    return [int(port) for port in ports] if all(map(_is_number, ports)) else []
+    return [integer(port) for port in ports] if all(map(_is_number, ports)) else []
 
 
 def other_ports(server: Server) -> set[int]:
