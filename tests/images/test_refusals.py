@@ -215,6 +215,13 @@ def test_json_that_is_none_is_refused(place: Place, tmp_path: Path, content: byt
     refused(done, NO_INPUT, f"{lora}/adapter_config.json is no JSON object")
 
 
+def test_a_number_that_nothing_reads_is_called_that(place: Place, tmp_path: Path) -> None:
+    """A file that is JSON but for thousands of digits is not said to be none."""
+    weights = model(tmp_path / "m")
+    (weights / "config.json").write_text('{"hidden_size": ' + "9" * 5000 + "}")
+    refused(place.run(str(weights)), NO_INPUT, f"{weights}/config.json has a number with too many digits in it")
+
+
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "model.safetensors.index.json"])
 def test_what_is_no_file_is_refused(place: Place, tmp_path: Path, name: str) -> None:
     """A pipe, from which nothing would ever come, and a folder."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .refusals import NO_INPUT, Refusal
-from .words import object_in
+from .words import flaw, object_in
 
 MOST_BYTES: Final = 1 << 26
 """The largest index of a model that is known has some megabytes; what is larger is no configuration."""
@@ -50,7 +50,8 @@ def json_file(path: Path) -> dict[str, Any]:
         Refusal: there is none.
     """
     check_content(path)
-    found = object_in(path.read_bytes()) if os.path.getsize(path) <= MOST_BYTES else None
+    content = path.read_bytes() if os.path.getsize(path) <= MOST_BYTES else b""
+    found = object_in(content)
     if found is None:
-        raise Refusal(NO_INPUT, f"{path} is no JSON object", AGAIN)
+        raise Refusal(NO_INPUT, f"{path} {flaw(content)}", AGAIN)
     return found

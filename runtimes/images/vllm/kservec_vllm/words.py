@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from .refusals import CONFIG, USAGE, Refusal
@@ -143,14 +143,20 @@ def json_object(text: str, name: str) -> dict[str, Any]:
     """
     found = object_in(text)
     if found is None:
-        raise Refusal(USAGE, f"the value of {name} is no JSON object", 'check quotes and braces: \'{"key": "value"}\'')
+        raise Refusal(USAGE, f"the value of {name} {flaw(text)}", 'check quotes and braces: \'{"key": "value"}\'')
     return found
 
 
-def object_in(text: str | bytes) -> dict[str, Any] | None:
+def object_in(text: str | bytes, whole_number: Callable[[str], int] = int) -> dict[str, Any] | None:
     """The JSON object that a text is, UTF-8 where it is bytes; None where it is something else, however deep."""
     try:
-        found = json.loads(text if isinstance(text, str) else text.decode("utf-8"))
+        found = json.loads(text if isinstance(text, str) else text.decode("utf-8"), parse_int=whole_number)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def flaw(text: str | bytes) -> str:
+    """What is wrong with a text that `object_in` does not take. Python refuses to read thousands of digits."""
+    is_endless = object_in(text, len) is not None
+    return "has a number with too many digits in it" if is_endless else "is no JSON object"
