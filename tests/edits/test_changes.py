@@ -97,6 +97,7 @@ REFUSALS: list[tuple[str, Change, str]] = [
     ("a: &x {b: 1}\nc: *x\n", Add(("a", "d"), 1), "several places"),
     ("x:\n- a: 1\n", Remove(("x", 0, "b")), "there is no x.0.b"),
     ("a: [1\n", Put(("a",), 1), "no YAML"),
+    ("a: " + "[" * 3000, Put(("a",), 1), "no YAML"),
     ("<<: &b {a: 1}\n", Put(("a",), 2), "there is no a"),
     ("base: &b {a: 1}\nc:\n  <<: *b\n", Add(("c", "a"), 1), "already"),
 ]
