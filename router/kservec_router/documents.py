@@ -39,6 +39,11 @@ def _parse(text: bytes) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise GraphError([f"the graph is neither JSON nor YAML: {error}"]) from None
+    except (ValueError, OverflowError, RecursionError, LookupError, AttributeError):
+        # PyYAML lets these out where a date or a number is none, and where too much is nested.
+        raise GraphError(
+            ["the graph is YAML that cannot be read: a date, a number or the nesting is at fault"]
+        ) from None
 
 
 def _sentence(problem: Any) -> str:

@@ -7,6 +7,7 @@ STEP may be patterns (`*`) and STEP is a name or a position.
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from math import isfinite
 from typing import NamedTuple
 
 from kservec_router.errors import SettingsError
@@ -60,6 +61,8 @@ def _parse_rule(text: str) -> tuple[str, Policy]:
         policy = Policy(float(values.get("timeout", 0)), int(values.get("retries", 0)), float(values.get("hedge", 0)))
     except ValueError:
         raise SettingsError(f'step "{pattern}": the values must be numbers') from None
+    if not all(map(isfinite, policy)):
+        raise SettingsError(f'step "{pattern}": the values must be finite')
     if min(policy) < 0:
         raise SettingsError(f'step "{pattern}": the values must not be negative')
     return pattern.strip(), policy

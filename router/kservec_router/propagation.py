@@ -35,7 +35,7 @@ def compile_pattern(text: str) -> Pattern | None:
     """A pattern as Go reads it; None when Go cannot."""
     try:
         return Pattern(text)
-    except (re.error, OverflowError, RecursionError):
+    except (re.error, ValueError, OverflowError, RecursionError):
         return None
 
 

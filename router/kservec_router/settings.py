@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from typing import Any
 
 from kservec_router.errors import SettingsError
@@ -31,6 +32,13 @@ def _size(text: str) -> int:
         if text.endswith(unit):
             return int(text.removesuffix(unit)) << shift
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    """A number of seconds; not an endless one."""
+    if not isfinite(number := float(text)):
+        raise ValueError(f"{text} is no number of seconds")
+    return number
 
 
 def _switch(text: str) -> bool:
@@ -65,14 +73,16 @@ class Settings:
     max_clients: int = _setting(8192, int, "connections of clients; more are answered with 503")
     max_connections: int = _setting(1024, int, "connections to one host")
     max_waiting: int = _setting(1024, int, "calls that wait for a connection to one host; more are answered with 503")
-    connect_seconds: float = _setting(10, float, "time limit for connecting")
+    connect_seconds: float = _setting(10, _seconds, "time limit for connecting")
     connect_attempts: int = _setting(3, int, "how often to try while nobody listens")
-    idle_seconds: float = _setting(4, float, "how long an unused connection is kept; less than the services keep it")
+    idle_seconds: float = _setting(4, _seconds, "how long an unused connection is kept; less than the services keep it")
     retries: int = _setting(2, int, "retries of requests with a propagated Idempotency-Key")
-    backoff_seconds: float = _setting(0.05, float, "pause before the first retry; it doubles each time")
-    drain_seconds: float = _setting(30, float, "how long to serve on after SIGTERM, while /readyz says 503")
-    shutdown_seconds: float = _setting(60, float, "how long requests may take to end after that")
-    reload_seconds: float = _setting(2, float, "how often to look whether the graph's file changed; 0: only on SIGHUP")
+    backoff_seconds: float = _setting(0.05, _seconds, "pause before the first retry; it doubles each time")
+    drain_seconds: float = _setting(30, _seconds, "how long to serve on after SIGTERM, while /readyz says 503")
+    shutdown_seconds: float = _setting(60, _seconds, "how long requests may take to end after that")
+    reload_seconds: float = _setting(
+        2, _seconds, "how often to look whether the graph's file changed; 0: only on SIGHUP"
+    )
     access_log: bool = _setting(True, _switch, "write a line per request: true or false")
     spans: bool = _setting(False, _switch, "export OpenTelemetry spans, set up by OTEL_* variables: true or false")
 

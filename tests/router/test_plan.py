@@ -99,6 +99,15 @@ def test_a_text_that_is_no_graph_is_refused(text: str) -> None:
         read_graph(text.encode())
 
 
+@pytest.mark.parametrize(
+    "value", ["2026-13-45", "0b_", "9" * 5000, "!!timestamp x", "!!bool x", "!!int ''", "[" * 3000]
+)
+def test_yaml_that_no_value_is_made_of_is_refused(value: str) -> None:
+    """Dates and numbers that are none, and what is nested too deeply, are told apart from a good graph."""
+    with pytest.raises(GraphError, match="a date, a number or the nesting is at fault"):
+        read_graph(f"nodes: {value}".encode())
+
+
 def test_a_manifest_is_read_as_its_spec() -> None:
     """A whole InferenceGraph, in YAML, is the same as its spec in JSON."""
     spec = {"nodes": {"root": node("Sequence", step("a"))}, "timeout": 9}

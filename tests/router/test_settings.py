@@ -33,6 +33,9 @@ def test_a_flag_wins_over_a_variable_and_that_over_the_default() -> None:
         ([], {"KSERVEC_ROUTER_BODY_LIMIT": "2MB"}),
         ([], {"KSERVEC_ROUTER_ACCESS_LOG": "yes"}),
         (["--idle-seconds", "nope"], {}),
+        (["--shutdown-seconds", "inf"], {}),
+        (["--drain-seconds", "nan"], {}),
+        (["--port", "9" * 5000], {}),
     ],
 )
 def test_a_value_that_cannot_be_read_is_refused(words: list[str], variables: dict[str, str]) -> None:
@@ -50,6 +53,9 @@ def test_a_value_that_cannot_be_read_is_refused(words: list[str], variables: dic
         ([], 2, "give the graph"),
         (["--port", "x"], 2, "--port"),
         (["--graph-json", GRAPH, "--steps", "x"], 2, "NODE/STEP"),
+        (["--graph-json", GRAPH, "--steps", "a/b=timeout:inf"], 2, "must be finite"),
+        (["--graph-json", GRAPH, "--steps", "a/b=hedge:nan"], 2, "must be finite"),
+        (["--graph-json", GRAPH, "--steps", "a/b=retries:" + "9" * 5000], 2, "must be numbers"),
     ],
 )
 def test_what_is_wrong_at_the_start_is_said(

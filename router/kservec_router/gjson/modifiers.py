@@ -6,6 +6,7 @@ Behaviour: tidwall/gjson 1.18 (execModifier, execStatic, modXxx, AppendJSONStrin
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 
@@ -187,7 +188,7 @@ def _pretty(json: bytes, argument: bytes) -> bytes:
     width, indent, prefix = options.get(b"width"), options.get(b"indent"), options.get(b"prefix")
     return pretty(
         json,
-        width=80 if width is None else int(width.number),
+        width=80 if width is None else int(width.number) if math.isfinite(width.number) else 0,
         indent=b"  " if indent is None else _blank(indent.as_text()),
         prefix=b"" if prefix is None else _blank(prefix.as_text()),
         sort_keys=options.get(b"sortKeys", Result()).as_bool(),
