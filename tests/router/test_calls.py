@@ -72,7 +72,8 @@ def test_headers_of_the_connection_do_not_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(", "[a-", "*x", r"(a)\1", "(?<=a)b", "a++", "(?P=x)", r"a\Z", "(?>a)", "x{1001}{1001}", "x{" + "9" * 5000 + "}"]
+    "pattern",
+    ["(", "[a-", "*x", r"(a)\1", "(?<=a)b", "a++", "(?P=x)", r"a\Z", "(?>a)", "x{1001}{1001}", "x{" + "9" * 5000 + "}"],
 )
 def test_what_go_would_not_compile_is_no_pattern(pattern: str) -> None:
     """Expressions that RE2 refuses are refused, also where Python would take them."""
