@@ -6,6 +6,7 @@ import errno
 import importlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from kservec._version import KSERVE_PROFILE, __version__
 from kservec.cli.status import INTERRUPTED, USAGE
 from kservec.cli.streams import ReaderGoneError, StoppedError, complain, discard_rest
 from kservec.core.spelling import closest
+
+if TYPE_CHECKING:
+    from kservec.cli.writing import Begun
 
 COMMANDS = {
     "init": "Lay down a repository that builds.",
@@ -99,8 +103,9 @@ def cli(debug: bool) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line; wrong usage is 2, an interrupt 130. A reader that goes away early is no error."""
     os.environ.setdefault(*NO_PLUGINS)
+    begun: list[Begun] = []
     try:
-        status = cli.main(args=arguments, prog_name="kservec", standalone_mode=False)
+        status = cli.main(args=arguments, prog_name="kservec", standalone_mode=False, obj=begun)
     except ReaderGoneError:
         return 0
     except click.exceptions.NoArgsIsHelpError as error:
@@ -110,7 +115,9 @@ def run(arguments: list[str]) -> int:
         complain(f"error: {sentence(error) if has_folder() else FOLDER_GONE}\n")
         return USAGE
     except (click.Abort, KeyboardInterrupt):
-        complain(f"interrupted; {AFTER_INTERRUPT[WRITERS.isdisjoint(arguments)]}\n")
+        written = ", ".join(dict.fromkeys(str(each.place) for each in begun if each.is_written))
+        rest = f"written whole: {written}" if written else AFTER_INTERRUPT[WRITERS.isdisjoint(arguments)]
+        complain(f"interrupted; {rest}\n")
         return INTERRUPTED
     except StoppedError as stop:
         complain("\n".join((f"error: {stop}" if str(stop) else "interrupted", *stop.lines, "")))

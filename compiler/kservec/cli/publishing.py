@@ -36,8 +36,9 @@ def write_artifact(selection: Selection, rendering: Rendering, folder: Path, com
         click.UsageError: the commit is no full hash.
         click.ClickException: the folder cannot be written.
     """
+    from kservec.cli.writing import begin  # noqa: PLC0415 - only where something is written
     from kservec.gitops.artifact import artifact  # noqa: PLC0415 - not for branches
-    from kservec.io.layout_writer import write_layout  # noqa: PLC0415
+    from kservec.io.layout_writer import INDEX, write_layout  # noqa: PLC0415
 
     named = {"org.opencontainers.image.title": rendering.settings.name}
     if commit is not None:
@@ -45,6 +46,7 @@ def write_artifact(selection: Selection, rendering: Rendering, folder: Path, com
     if selection.workspace is not None:
         refuse_overlap(selection.workspace, rendering, folder, "--oci")
     made = artifact(rendering.tree, rendering.settings.gitops.tool, named)
+    begin(folder / INDEX)
     try:
         write_layout(folder, made.files)
     except OSError as error:

@@ -153,11 +153,13 @@ def written(
         click.exceptions.Exit: the sources of the commit have errors; they have been shown.
     """
     from kservec.cli.revisions import git_errors  # noqa: PLC0415 - not needed for the help
+    from kservec.cli.writing import begin  # noqa: PLC0415 - as above
     from kservec.core.diagnostics import Reject  # noqa: PLC0415 - as above
     from kservec.io.site_writer import ForeignFolderError, write_site  # noqa: PLC0415 - as above
     from kservec.reporting import report_pages  # noqa: PLC0415 - as above
 
     ctx = click.get_current_context()
+    begin(output)
     try:
         with git_errors():
             return write_site(output, report_pages(workspace, seen, found, base))

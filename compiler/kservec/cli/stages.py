@@ -9,7 +9,7 @@ import click
 from kservec.cli.previews import place_of, selections, upgrading
 from kservec.cli.selection import LARGEST_FILE, Selection
 from kservec.cli.streams import StoppedError
-from kservec.cli.writing import put_all
+from kservec.cli.writing import begin, put_all
 from kservec.edits.nodes import NotEditableError
 from kservec.edits.upgrade import widened
 from kservec.io.workspace import opened_workspace
@@ -123,6 +123,7 @@ def put_project(workspace: Workspace, content: bytes) -> None:
     from kservec.io.file_writer import replace_file  # noqa: PLC0415 - only where something is written
 
     path = workspace.root / workspace.file.name.rpartition("/")[2]
+    begin(path)
     try:
         replace_file(path, content)
     except OSError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -10,12 +11,42 @@ from kservec.cli.streams import StoppedError
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from kservec.io.tree_writer import Written
 
 UNCHANGED = "up to date"
+
+
+class Begun(NamedTuple):
+    """Something that is put into its place in one step: where, and which file or folder was there before."""
+
+    place: Path
+    before: tuple[int, int] | None
+
+    @property
+    def is_written(self) -> bool:
+        """Whether something else is there by now."""
+        return identity(self.place) != self.before
+
+
+def begin(place: Path) -> Begun:
+    """Note what is about to be written, for the words that follow an interrupt. A step replaces it as a whole."""
+    begun = Begun(place, identity(place))
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and isinstance(ctx.obj, list):
+        ctx.obj.append(begun)
+    return begun
+
+
+def identity(place: Path) -> tuple[int, int] | None:
+    """Which file or folder is at a place, whatever it holds; None if there is none."""
+    try:
+        state = os.stat(place)
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
 
 
 def put(planned: Mapping[str, bytes], output: Path, *, force: bool) -> Written:
@@ -26,6 +57,7 @@ def put(planned: Mapping[str, bytes], output: Path, *, force: bool) -> Written:
     """
     from kservec.io.tree_writer import write_tree  # noqa: PLC0415 - not needed without --output
 
+    begin(output)
     try:
         return write_tree(output, planned, force=force)
     except OSError as error:
@@ -39,8 +71,10 @@ def put_all(trees: Sequence[tuple[Mapping[str, bytes], Path]], *, force: bool) -
         StoppedError: that was interrupted, or one cannot be written; it says which trees were written before.
     """
     lines: list[str] = []
+    begun: list[Begun] = []
     try:
         for planned, folder in trees:
+            begun.append(Begun(folder, identity(folder)))
             done = put(planned, folder, force=force)
             if done.obstacles:
                 found = done.obstacles[0]
@@ -48,16 +82,10 @@ def put_all(trees: Sequence[tuple[Mapping[str, bytes], Path]], *, force: bool) -
             lines.append(outcome_of(done, folder))
     except (KeyboardInterrupt, click.ClickException) as error:
         reason = error.format_message() if isinstance(error, click.ClickException) else ""
-        rest = [str(folder) for _, folder in trees[len(lines) :]]
-        raise StoppedError(reason, [*lines, *left_out(rest, is_sure=bool(reason))], len(lines)) from None
+        whole = [f"{last.place}: written whole" for last in begun[len(lines) :] if last.is_written]
+        rest = [f"{folder}: not written" for _, folder in trees[len(lines) + len(whole) :]]
+        raise StoppedError(reason, [*lines, *whole, *rest], len(lines) + len(whole)) from None
     return lines
-
-
-def left_out(folders: Sequence[str], *, is_sure: bool) -> Iterator[str]:
-    """Lines about trees that were not written; of the first one that is not sure after an interrupt."""
-    if not is_sure and folders:
-        yield f"{folders[0]}: as it was, or written whole; kservec check tells"
-    yield from (f"{folder}: not written" for folder in folders[not is_sure :])
 
 
 def outcome_of(done: Written, output: Path) -> str:

@@ -5,6 +5,7 @@ What stays is linked, not copied. Whatever happens on the way, the workplace tel
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from kservec.io.exchange import exchange, sync, sync_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kservec.io.tree_writer import Workplace, Written
 
@@ -26,9 +27,22 @@ def recover(place: Workplace, folder: Path) -> None:
         shutil.rmtree(place.folder)
 
 
+@contextlib.contextmanager
+def cleared_up(place: Workplace, folder: Path) -> Iterator[None]:
+    """Clear the workplace up after what is done inside, even if clearing up is what an interrupt comes into."""
+    try:
+        try:
+            yield
+        finally:
+            recover(place, folder)
+    except KeyboardInterrupt:
+        recover(place, folder)
+        raise
+
+
 def replace_tree(place: Workplace, folder: Path, planned: Mapping[str, bytes], written: Written) -> None:
     """Lay the new tree in the workplace and put it in the old one's place."""
-    try:
+    with cleared_up(place, folder):
         place.folder.mkdir()
         (place.folder / ".gitignore").write_bytes(b"*\n")
         place.new.mkdir()
@@ -38,8 +52,6 @@ def replace_tree(place: Workplace, folder: Path, planned: Mapping[str, bytes], w
         sync_tree(place.new, written.changed)
         exchange(place.new, folder, place.old)
         sync(folder.parent)
-    finally:
-        recover(place, folder)
 
 
 def keep_rest(folder: Path, stage: Path, gone: frozenset[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kservec.io.exchange import exchange, sync, sync_tree
-from kservec.io.replacement import keep_rest, recover
+from kservec.io.replacement import cleared_up, keep_rest, recover
 from kservec.io.tree_writer import Workplace, locked
 
 if TYPE_CHECKING:
@@ -44,15 +44,13 @@ def write_site(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
         place = Workplace.of(folder)
         recover(place, folder)
         owned = owned_by(folder)
-        try:
+        with cleared_up(place, folder):
             written = lay(place, files)
             refuse_taken(folder, owned, written)
             keep_rest(folder, place.new, frozenset((*owned, *written)))
             sync_tree(place.new, written)
             exchange(place.new, folder, place.old)
             sync(folder.parent)
-        finally:
-            recover(place, folder)
     return len(written) - 1
 
 
