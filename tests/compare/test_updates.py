@@ -38,6 +38,7 @@ CASES: tuple[tuple[str, str, tuple[tuple[str, str], ...], list[str]], ...] = (
     ("the same memory", MODEL, (("512Mi", "0.5Gi"),), []),
     ("the size of groups", LLM, (("data: 8", "data: 16"),), ["update/size-changed"]),
     ("the same size by other numbers", LLM, (("data: 8, dataLocal: 4", "data: 4, dataLocal: 2"),), []),
+    ("a number that is none", LLM, (("data: 8", "data: {a: 1}"),), ["update/size-changed"]),
     ("no parallelism any more", LLM, (("  parallelism: {data: 8, dataLocal: 4}\n", ""),), ["update/size-changed"]),
     ("prefill that comes", LLM, (("  template:", "  prefill: {parallelism: {pipeline: 2}}\n  template:"),), []),
     ("workers", RUNTIME, ((", workerSpec: {containers: [{name: worker-container}]}", ""),), ["update/workers-dropped"]),

@@ -131,7 +131,8 @@ def size(update: Update) -> Iterator[Diagnostic]:
 
 def size_of(parallelism: Json) -> int:
     """The pods of a group. KServe: pkg/apis/serving/v1alpha2/llm_inference_service_types_func.go, GetSize."""
-    settings = parallelism if isinstance(parallelism, dict) else {}
+    written = parallelism if isinstance(parallelism, dict) else {}
+    settings = {name: number for name, number in written.items() if isinstance(number, int)}
     if is_data_parallel(settings):
         return max(max(settings.get("data") or 1, 1) // max(settings.get("dataLocal") or 1, 1), 1)
     return int(settings["pipeline"]) if is_pipeline_parallel(settings) else 1
