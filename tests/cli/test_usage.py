@@ -30,7 +30,7 @@ WRONG_USAGE = {
         ("runtimes", "--absent", "keda.sh/v1/ScaledObject"),
         "did you mean keda.sh/v1alpha1/ScaledObject?",
     ),
-    "an empty path": (("build", "fraud.yaml", ""), "a path is empty"),
+    "an empty path": (("build", "fraud.yaml", ""), "a path is empty; the current folder is `.` (see"),
     "an empty path of the platform": (("lint", "--platform", "", "fraud.yaml"), "a path is empty"),
     "an empty path for the output": (("build", "-o", "", "fraud.yaml"), "choose a folder of its own"),
     "output with an endless name": (("build", "-o", "x" * 5000, "fraud.yaml"), "File name too long"),

@@ -195,7 +195,7 @@ def files_of(paths: Sequence[str], limits: Limits) -> tuple[File, ...]:
         click.UsageError: a path is empty, or cannot be read.
     """
     if "" in paths:
-        raise click.UsageError("a path is empty; the current folder is .", click.get_current_context())
+        raise click.UsageError("a path is empty; the current folder is `.`", click.get_current_context())
     try:
         return read_files(paths, limits.max_bytes)
     except OSError as error:
