@@ -10,6 +10,7 @@ import yaml
 
 from kservec.io.kustomize import HOW_TO, tools
 
+from . import running
 from .repositories import commit, edit, git
 from .running import kservec, tree
 from .test_canary import CLUSTER, LADDER, MODEL, SERVICE
@@ -19,15 +20,7 @@ if TYPE_CHECKING:
 
     from .running import Ran
 
-PROJECT = """\
-apiVersion: kservec.dev/v1alpha1
-kind: Project
-sources: [services]
-platform: [platform]
-environments:
-  dev: {overlay: overlays/dev}
-  prod: {overlay: overlays/prod}
-"""
+PROJECT = running.PROJECT.replace("prod: {}", "dev: {overlay: overlays/dev}\n  prod: {overlay: overlays/prod}")
 KUSTOMIZATIONS = {
     "plain": "# of prod\nresources: [../../services]\nnamespace: prod-payments   # moved\n",
     "a patch in block style": "resources:\n- ../../services\npatches:\n- path: scale.yaml  # first\nnamespace: x",

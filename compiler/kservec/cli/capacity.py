@@ -51,8 +51,7 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
 
     PATHS are an environment, or files as for build. Shown are what each pool has and what is used of it with the fewest
     and the most replicas, what does not fit and why, and for each vLLM server an estimate of GPU memory with its
-    formulas. The exit status is 3 where something does not fit
-    that the project takes for an error.
+    formulas. The exit status is 3 where something does not fit that the project takes for an error.
 
     \b
       kservec capacity prod

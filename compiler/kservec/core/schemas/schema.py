@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.digits import integer
 from kservec.core.quantity import with_strict_quantities
 from kservec.core.records import entity, fresh
 from kservec.core.schemas.faults import Fault, Subject, field_path
@@ -288,7 +287,7 @@ def _is_fixed(field_name: str) -> bool:
 def _preference(kind: Kind) -> tuple[bool, bool, int, list[int], str]:
     """Sort key: input before output, built-in first, then v1 before v1beta1 before v1alpha2 before v1alpha1."""
     version = kind.api_version.rpartition("/")[2]
-    numbers = [-integer(digits) for digits in re.findall(r"\d+", version)]
+    numbers = [-int(digits) for digits in re.findall(r"\d+", version)]
     stage = 1 if "beta" in version else 2 if "alpha" in version else 0
     return (not kind.file.startswith("input/"), "/" in kind.api_version, stage, numbers, kind.api_version)
 
