@@ -1,5 +1,7 @@
 # Everything sets up its own virtual environment in .venv and works offline of any cluster.
 PYTHON ?= python3
+# Tests start hundreds of processes; none is to compile what another one has compiled.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -28,7 +30,7 @@ demo: $(READY)  ## compile examples/ and show the result
 	@$(BIN)/python scripts/demo.py
 
 test: $(READY)  ## unit, golden, property and CLI tests: all that is quick
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not slow'
+	$(BIN)/pytest -n 3 --dist worksteal -m 'not slow'
 
 test-slow: $(READY)  ## what takes long by nature: scale, crashes, real servers under load, installs, other environments
 	$(BIN)/pytest -n 2 --dist worksteal -m slow

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -74,6 +75,18 @@ class Bench:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that rewrites what is committed as expected."""
     parser.addoption("--snapshot-update", action="store_true", help="write expected output anew instead of comparing")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Keep the many thousand tests out of the garbage collector's way, which else looks at them again and again."""
+    del session
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 LEFT_OUT = pytest.StashKey[int]()

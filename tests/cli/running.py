@@ -18,10 +18,6 @@ KSERVEC = (sys.executable, "-m", "kservec")
 SECONDS = 60
 PIPE_HOLDS = 10_000
 """Characters that a pipe takes at once, whoever reads them."""
-BYTECODE = tempfile.TemporaryDirectory(prefix="kservec-tests-")
-"""Where the processes keep what they compile, so that only the first of them compiles the compiler's modules."""
-atexit.register(BYTECODE.cleanup)  # else Python warns that it had to do so itself
-
 PROJECT = """\
 apiVersion: kservec.dev/v1alpha1
 kind: Project
@@ -57,9 +53,9 @@ class Ran(NamedTuple):
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a process: this one's, with changes."""
+    """The environment of a process: this one's, with changes. It keeps what it compiles, for the next one."""
     own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE")}
-    return own | {"PYTHONPYCACHEPREFIX": BYTECODE.name} | changes
+    return own | changes
 
 
 def kservec(folder: Path, *arguments: str, given: str = "", **changes: str) -> Ran:

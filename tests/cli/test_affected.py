@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from .repositories import FILE, commit, edit, repository
 from .running import ROOT, SERVICE, kservec

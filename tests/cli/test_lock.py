@@ -193,6 +193,7 @@ def test_one_environment_keeps_the_entries_of_others(repo: Repo) -> None:
     assert repo.lock["images"].items() > images.items()
 
 
+@pytest.mark.slow
 def test_offline(repo: Repo) -> None:
     """Each machine that does not answer is named once, and the lock file stays as it was."""
     with running() as gone:

@@ -48,6 +48,7 @@ def test_an_overlay_is_built(repo: Path) -> None:
     assert kservec(repo, "build").err == "rendered/dev: up to date\n"
 
 
+@pytest.mark.slow
 def test_the_same_bytes_from_anywhere(repo: Path) -> None:
     """The folder, the seed of hashes and the temporary folder have no part in what is made or said."""
     (repo / "overlays/dev/fraud.yaml").write_text(SERVICE.replace("sklearn", "sklern"))

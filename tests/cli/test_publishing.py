@@ -182,6 +182,7 @@ def test_the_plugin_refuses_what_is_no_environment(repo: Path, name: str) -> Non
     assert done.stderr
 
 
+@pytest.mark.slow
 def test_the_plugin_fails_on_errors(repo: Path) -> None:
     """Specs with an error, or none at all, print nothing and fail."""
     (repo / "services" / "fraud.yaml").write_text(SERVICE.replace("s3://models/fraud", "ftp://models/x"))
@@ -234,6 +235,7 @@ def hydrate(repo: Path, name: str) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_recipe_for_hydrated_branches(repo: Path) -> None:
     """A branch for an environment with its tree and the commit; without a change in it only the note moves on."""
     origin = repo.parent / "origin.git"

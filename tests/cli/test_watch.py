@@ -146,6 +146,7 @@ def test_what_is_not_of_the_environment_is_not_looked_at(project: Path) -> None:
         assert "services/fraud.yaml changed" in told
 
 
+@pytest.mark.slow
 def test_the_report_is_served(project: Path) -> None:
     """The pages of the report, at an address of this machine; after a mistake those before it."""
     file = project / "services" / "fraud.yaml"

@@ -58,6 +58,7 @@ def test_both_are_built_and_summed(built: Built) -> None:
     assert [bool(SUMS.fullmatch(line)) for line in built.sums] == [True, True]
 
 
+@pytest.mark.slow
 def test_what_was_built_is_never_mixed(built: Built) -> None:
     """A folder that is there already is refused, and stays as it is."""
     command = [sys.executable, str(SCRIPTS / "distributions.py"), str(built.wheel.parent)]

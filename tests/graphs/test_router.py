@@ -44,6 +44,7 @@ def test_a_graph_of_a_usual_size_is_an_argument() -> None:
     assert container(compilation)["args"][0] == "--graph-json"
 
 
+@pytest.mark.slow
 def test_a_graph_has_a_largest_size() -> None:
     """What no ConfigMap holds is refused."""
     assert slugs(built(graph(steps_of(16_000)))) == ["graph/too-large"]

@@ -79,6 +79,7 @@ graphs = st.dictionaries(st.sampled_from(["a", "b", "c"]), nodes, max_size=3)
 
 @settings(max_examples=600, deadline=None)
 @given(nodes, graphs)
+@pytest.mark.slow
 def test_compiler_and_router_refuse_the_same(root: dict[str, Any], others: dict[str, Any]) -> None:
     """The router takes what the compiler takes; what the compiler alone refuses are rules of KServe's."""
     value = graph({"root": root, **others})

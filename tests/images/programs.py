@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +33,7 @@ def installed(folder: Path, *, entrypoint: bool = True) -> None:
     No link leads out of the folder, so that whatever a test writes to stays in it.
     """
     package, programs = folder / "opt" / "kservec", folder / "bin"
-    shutil.copytree(IMAGES, package, ignore=shutil.ignore_patterns("__pycache__", "*.Dockerfile", "requirements"))
-    shutil.copy(STANDIN, package)
+    shutil.copytree(compiled_package(), package)
     for path in (*package.rglob("*"), package, package.parent):
         path.chmod(path.stat().st_mode | 0o444 | (0o111 if path.is_dir() else 0))  # a checkout may be its owner's alone
     programs.mkdir()
@@ -40,6 +42,18 @@ def installed(folder: Path, *, entrypoint: bool = True) -> None:
         write_program(programs / name, f'exec {PYTHON} "$@"')
     if entrypoint:
         (programs / "kservec-vllm").symlink_to(package / "kservec-vllm")
+
+
+@cache
+def compiled_package() -> Path:
+    """The entry point and the stand-in with their byte code, which hundreds of places would make anew."""
+    made = tempfile.TemporaryDirectory(prefix="kservec-tests-")
+    atexit.register(made.cleanup)
+    package = Path(made.name, "kservec")
+    shutil.copytree(IMAGES, package, ignore=shutil.ignore_patterns("__pycache__", "*.Dockerfile", "requirements"))
+    shutil.copy2(STANDIN, package)
+    subprocess.run([PYTHON, "-m", "compileall", "-q", package], check=True)  # noqa: S603 - our own files
+    return package
 
 
 def write_program(path: Path, body: str) -> None:

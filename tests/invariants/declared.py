@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -172,10 +173,20 @@ def listed_by(body: Object) -> Iterator[Reference]:
             yield Reference(issuer.get("kind", "Issuer"), ANYWHERE, issuer["name"])
 
 
-def named_by(body: Object) -> Iterator[Reference]:
+def named_by(body: Object) -> frozenset[Reference]:
     """What users' files name in the very role in which the output names it: it is theirs to be there."""
+    return named_in(json.dumps(body))
+
+
+@cache
+def named_in(text: str) -> frozenset[Reference]:
+    """What the document of a text names. Runtimes and the configuration are the same ones in most outputs."""
+    return frozenset(named_in_document(json.loads(text), text))
+
+
+def named_in_document(body: Object, text: str) -> Iterator[Reference]:
+    """What a document names, which is also given as text."""
     yield from references_in(body, ANYWHERE)
-    text = json.dumps(body)
     yield from (Reference("PersistentVolumeClaim", ANYWHERE, claim) for claim in _find_claims(text))
     yield from (Reference("ConfigMap", ANYWHERE, bundle) for bundle in _find_bundles(text))
     for part in maps(body):

@@ -31,7 +31,7 @@ def output_of(parts: dict[str, Any], *texts: str) -> Output:
     """An output of parts, and of further texts."""
     return Output(
         "sound",
-        [*map(yaml.safe_dump, parts["objects"]), *texts],
+        [*(yaml.dump(one, Dumper=yaml.CSafeDumper) for one in parts["objects"]), *texts],
         inputs=parts["inputs"],
         cluster=parts["cluster"],
         findings=[Finding(**found) for found in parts["findings"]],

@@ -46,6 +46,7 @@ def test_every_line_has_a_source() -> None:
     assert whole > 500
 
 
+@pytest.mark.slow
 def test_values_stand_on_their_lines() -> None:
     """Of all golden objects: the line of a short text holds the text, and says of its source what explain says."""
     looked = 0

@@ -69,6 +69,7 @@ def test_nothing_is_inline_and_nothing_comes_from_outside() -> None:
             assert not [v for n, v in element.attributes.items() if n in ("href", "src") and ":" in v], path
 
 
+@pytest.mark.slow
 def test_the_same_inputs_give_the_same_bytes() -> None:
     """Two processes with different hash seeds write the same site."""
     program = (

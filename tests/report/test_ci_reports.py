@@ -68,6 +68,7 @@ def test_fingerprints_stay_when_lines_move() -> None:
     assert len(prints([first, first, *others])) == 5
 
 
+@pytest.mark.slow
 def test_what_github_would_not_show_is_left_out_and_told() -> None:
     """Of too many findings the worst stay; the log stays below ten million bytes."""
     notes = [Diagnostic(code=NOTE, message=f"note {i}", span=Span("a.yaml", i + 1)) for i in range(MOST_RESULTS)]

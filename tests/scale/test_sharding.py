@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.running import kservec, tree
-from tests.golden.cases import Case, cases, compiled, inputs
+from tests.golden.cases import EXPECT, Case, cases, compiled, inputs
 
 from kservec.api import compile_files
 from kservec.compilation import in_order
@@ -23,7 +24,7 @@ from kservec.gitops.rendered import Rendered
 from .making import GRAPH, NAMESPACES, broken_environment, file, services, target, working_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kservec.api import Compilation, Target
     from kservec.io.reading import File
@@ -108,27 +109,34 @@ def test_whose_a_namespace_is_follows_from_its_name() -> None:
     assert str(Share(2, 4)) == "2/4"
 
 
+@pytest.fixture(name="project", scope="module")
+def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Gives a project of many services that was built whole, once for each text of its kservec.yaml."""
+
+    @cache
+    def project(text: str) -> Path:
+        folder = tmp_path_factory.mktemp("project")
+        for source in (*working_environment(40), *target().platform):
+            (folder / source.name).parent.mkdir(exist_ok=True)
+            (folder / source.name).write_bytes(source.content)
+        (folder / "kservec.yaml").write_text(text)
+        ran = kservec(folder, "build")
+        assert ran.status == 0, ran.err
+        return folder
+
+    return project
+
+
 @pytest.fixture(name="repo", params=TOOLS)
-def repo_fixture(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+def repo_fixture(tmp_path: Path, project: Callable[[str], Path], request: pytest.FixtureRequest) -> Path:
     """A project of many services that was built whole, for each tool."""
-    return project(tmp_path, PROJECT + TOOLS[request.param])
-
-
-def project(folder: Path, text: str) -> Path:
-    """A project of many services that was built whole."""
-    for source in (*working_environment(40), *target().platform):
-        (folder / source.name).parent.mkdir(exist_ok=True)
-        (folder / source.name).write_bytes(source.content)
-    (folder / "kservec.yaml").write_text(text)
-    ran = kservec(folder, "build")
-    assert ran.status == 0, ran.err
-    return folder
+    return shutil.copytree(project(PROJECT + TOOLS[request.param]), tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture(name="plain")
-def plain_fixture(tmp_path: Path) -> Path:
+def plain_fixture(tmp_path: Path, project: Callable[[str], Path]) -> Path:
     """A project of many services that was built whole, with Argo CD."""
-    return project(tmp_path, PROJECT + TOOLS["argocd"])
+    return shutil.copytree(project(PROJECT + TOOLS["argocd"]), tmp_path, dirs_exist_ok=True)
 
 
 def built(repo: Path, *numbers: int, count: int = COUNT) -> list[str]:
@@ -187,6 +195,7 @@ def test_a_flaw_of_a_tree_is_told_by_the_part_that_answers_for_it(plain: Path, s
     assert found == [3 if namespace is None or namespace_number(namespace, 3) == i else 0 for i in (1, 2, 3)]
 
 
+@pytest.mark.slow
 def test_what_the_index_says_of_a_file_is_checked_by_its_part(plain: Path) -> None:
     """Another hash or owner, or a line that is gone: nobody else answers for them."""
     index = plain / "rendered/prod" / INDEX
@@ -256,6 +265,7 @@ def test_parts_that_do_not_fit_are_not_joined(plain: Path) -> None:
     assert tree(plain / "rendered") == before
 
 
+@pytest.mark.slow
 def test_parts_of_different_inputs_are_not_joined(plain: Path) -> None:
     """Half of one commit and half of another is a tree that nobody meant: of a spec, what comes next, or the lock."""
     spec, coming, lock = (plain / name for name in ("services/model-004.yaml", "next.yaml", "kservec.lock.json"))
@@ -416,7 +426,7 @@ def test_a_name_that_was_edited_by_hand_is_no_bug() -> None:
     assert rendered_from(known.path, known.text, known.possessor) == known
 
 
-@pytest.mark.parametrize("case", [case for case in cases() if compiled(case).ok], ids=str)
+@pytest.mark.parametrize("case", [case for case in cases() if (case.folder / EXPECT).is_dir()], ids=str)
 def test_an_object_is_found_again_in_its_file(case: Case) -> None:
     """Its identity, place and possessor follow from the path, the text and the index, for every golden object."""
     for known in compiled(case).objects:

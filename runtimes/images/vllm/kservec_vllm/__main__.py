@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from . import supervise
 from .cluster import Role, with_leader
 from .flags import doubts, pinned_version
-from .health import is_healthy
 from .home import home_variables
 from .leader import wait_for_leader, wait_for_nodes
 from .plan import Plan, make_plan, without_dry_run
@@ -42,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
             sys.stdout.write(answer)
             return 0
         if (words := without_dry_run(argv))[:1] == ["health"]:
-            return 0 if is_healthy(words[1:], read_settings(os.environ).port) else 1
+            return health(words[1:])
         supervise.install()
         return start(argv, os.environ)
     except Refusal as refusal:
@@ -56,6 +55,13 @@ def main(argv: Sequence[str]) -> int:
         say(f"error: {type(error).__name__}: {error}")
         say(f"help: this is a fault of {NAME}; start vllm itself meanwhile, and report it")
         return SOFTWARE
+
+
+def health(words: Sequence[str]) -> int:
+    """Ask the server of this container; 0 if it is well, else 1."""
+    from .health import is_healthy  # noqa: PLC0415 - what stays beside vLLM needs neither HTTP nor TLS
+
+    return 0 if is_healthy(words, read_settings(os.environ).port) else 1
 
 
 def answered(argv: Sequence[str]) -> str | None:
