@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FunctionType
 
-PREFIXES = tuple(f"kservec.{room}" for room in ROOMS)
+CACHING = (*(f"kservec.{room}" for room in ROOMS), "kservec.api")
+"""Modules that keep what changed functions made: their own, and the one that keeps the built-in documents."""
 MARK = "__called__"
 """What the modules of watched functions call a set's `add`."""
 
@@ -58,8 +59,8 @@ def function_of(module: str, name: str) -> FunctionType:
 
 
 def forget() -> None:
-    """Empty the caches of the modules that are changed."""
-    for name in [name for name in sys.modules if name.startswith(PREFIXES)]:
+    """Empty the caches of what changed functions made."""
+    for name in [name for name in sys.modules if name.startswith(CACHING)]:
         for value in vars(sys.modules[name]).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
