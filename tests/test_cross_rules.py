@@ -66,3 +66,61 @@ def test_pods_of_kinds_without_a_schema() -> None:
     text = "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: c, image: a, ports: x}]}"
     assert codes(text) == ["schema/type"]
     assert codes(text.replace("ports: x", "tty: true")) == []
+
+
+CONTAINERS = "spec.template.spec.containers is missing"
+LEFT_OUT = [
+    ("apps/v1", "Deployment", "{}", ["spec.selector is missing", CONTAINERS]),
+    ("apps/v1", "Deployment", "{spec: null}", ["spec.selector is missing", CONTAINERS]),
+    ("apps/v1", "StatefulSet", "{}", ["spec.selector is missing", CONTAINERS]),
+    ("batch/v1", "Job", "{}", [CONTAINERS]),
+    ("batch/v1", "CronJob", "{}", ["spec.jobTemplate.spec.template.spec.containers is missing"]),
+    ("v1", "Pod", "{}", ["spec.containers is missing"]),
+    ("autoscaling/v2", "HorizontalPodAutoscaler", "{spec: {maxReplicas: 2}}", ["spec.scaleTargetRef is missing"]),
+    ("v1", "Service", "{}", ["no port is named"]),
+    ("serving.knative.dev/v1", "Service", "{}", [CONTAINERS]),
+    ("serving.knative.dev/v1", "Service", "{spec: {template: {}}}", [CONTAINERS]),
+    ("networking.k8s.io/v1", "NetworkPolicy", "{}", []),
+    ("v1", "Namespace", "{}", []),
+    ("v1", "ConfigMap", "{}", []),
+    ("rbac.authorization.k8s.io/v1", "Role", "{}", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("version", "kind", "rest", "expected"), LEFT_OUT)
+def test_a_spec_that_is_left_out_is_an_empty_one(version: str, kind: str, rest: str, expected: list[str]) -> None:
+    """So an API server reads it, and refuses what has to be in it."""
+    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own"}, **yaml.safe_load(rest)}
+    found = refused(value, ObjectRef(version, kind, "", "own"), packaged_schemas())
+    assert [fault.message for fault in found] == expected
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "Job"])
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        ("", CONTAINERS),
+        (", spec: {}", CONTAINERS),
+        (", spec: {containers: [{name: c, image: 'a/b:1', ports: [{containerPort: 0}]}]}", "must be 1 to 65535"),
+    ],
+)
+def test_pods_of_all_workloads_are_looked_at(kind: str, pods: str, expected: str) -> None:
+    """Whether their spec is left out or wrong."""
+    version, service = "batch/v1" if kind == "Job" else "apps/v1", "serviceName: x," if kind == "StatefulSet" else ""
+    selector = "" if kind == "Job" else "selector: {matchLabels: {app: x}},"
+    spec = yaml.safe_load(f"{{{service} {selector} template: {{metadata: {{labels: {{app: x}}}}{pods}}}}}")
+    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own", "namespace": "ml"}, "spec": spec}
+    (found,) = refused(value, ObjectRef(version, kind, "ml", "own"), packaged_schemas())
+    assert expected in found.message
+
+
+@pytest.mark.parametrize(("version", "kind"), sorted(packaged_schemas().kinds()))
+@pytest.mark.parametrize(
+    "rest", ["{}", "{spec: null}", "{spec: {}}", "{spec: {template: {}}}", "{spec: {template: null}}"]
+)
+def test_an_object_of_any_kind_may_lack_anything(version: str, kind: str, rest: str) -> None:
+    """It is taken or refused, with a place and a text."""
+    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own"}, **yaml.safe_load(rest)}
+    for fault in refused(value, ObjectRef(version, kind, "", "own"), packaged_schemas()):
+        assert fault.message
+        assert fault.code.slug

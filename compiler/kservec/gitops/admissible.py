@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.paths import lookup
-from kservec.core.pods.templates import TEMPLATES
+from kservec.core.paths import lookup, with_value
+from kservec.core.pods.templates import TEMPLATE, TEMPLATES
 from kservec.core.schemas.faults import DUPLICATE, Fault, field_path
 from kservec.core.schemas.object_meta import metadata_faults
 from kservec.core.schemas.structure import without_nulls
@@ -40,9 +40,36 @@ def refused(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
     if not schemas.knows(ref.api_version, ref.kind):
         return unknown_kind_faults(value, ref, schemas)
     faults = [*schemas.faults(value, ref.api_version, ref.kind), *repeated(value, ref, schemas)]
+    whole = value if faults else decoded(value, ref, schemas)
+    faults = faults or schemas.faults(whole, ref.api_version, ref.kind)
     if faults:
         return sorted(dict.fromkeys(faults), key=lambda fault: (field_path(fault.path), fault.message))
-    return ruled_out(without_nulls(value), ref)
+    return ruled_out(whole, ref)
+
+
+def decoded(value: Json, ref: ObjectRef, schemas: Schemas) -> Json:
+    """An object of the right structure as an API server decodes it: what is missing of a struct is empty.
+
+    So every built-in kind that has the field has a spec, and so have its pods. Knative's types do the same with
+    theirs; other custom resources are as they were written.
+    """
+    whole = without_nulls(value)
+    schema = schemas.document(ref.api_version, ref.kind)
+    paths: list[Path] = [("spec",)] if is_builtin(schema) and "spec" in schema["properties"] else []
+    paths += [(*path, "spec") for path in TEMPLATES.get((ref.group, ref.kind), ()) if path == TEMPLATE]
+    for path in paths:
+        whole = with_struct(whole, path)
+    return whole
+
+
+def with_struct(value: Json, path: Path) -> Json:
+    """An object with something at a path, be it empty."""
+    return value if lookup(value, path) is not None else with_value(value, path, {})
+
+
+def is_builtin(schema: Json) -> bool:
+    """Whether a schema is that of a kind of Kubernetes' own, where null and missing are the same."""
+    return bool(schema.get("x-kubernetes-nulls") == "absent")
 
 
 def ruled_out(value: Json, ref: ObjectRef) -> list[Fault]:
@@ -68,7 +95,14 @@ def unknown_kind_faults(value: Json, ref: ObjectRef, schemas: Schemas) -> list[F
         if not found and not faults:
             template = lookup(without_nulls(value), path)
             faults += template_faults(template, path) if template else ()
-    return faults or [*cross_faults(ref.api_version, ref.kind, without_nulls(value))]
+    whole = without_nulls(value)
+    return faults or [*cross_faults(ref.api_version, ref.kind, whole)] or left_out(whole, ref, schemas)
+
+
+def left_out(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
+    """What is wrong with pods that have no spec, which counts as an empty one."""
+    paths = TEMPLATES.get((ref.group, ref.kind), ())
+    return [fault for path in paths for fault in template_misfits(with_struct(value, (*path, "spec")), path, schemas)]
 
 
 def sibling_misfits(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:
@@ -91,4 +125,11 @@ def template_misfits(value: Json, path: Path, schemas: Schemas) -> list[Fault]:
     holder = {"apiVersion": HOLDER[0], "kind": HOLDER[1], "metadata": {"name": "pods"}}
     found = schemas.faults({**holder, "spec": {"selector": {}, "template": template}}, *HOLDER)
     inside = [fault for fault in found if fault.path[:2] == ("spec", "template")]
-    return [fault._replace(path=(*path, *fault.path[2:]), related=()) for fault in inside]
+    return [moved(fault, path) for fault in inside]
+
+
+def moved(fault: Fault, path: Path) -> Fault:
+    """What is wrong with the pods of a Deployment, said of those at another path; a Pod is its own template."""
+    at, due = (".".join((*map(str, steps), "")) for steps in (TEMPLATE, path))
+    message = fault.message.replace(at, due)
+    return fault._replace(path=(*path, *fault.path[2:]), message=message, related=())

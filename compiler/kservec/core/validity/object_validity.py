@@ -69,8 +69,8 @@ def deployment_faults(body: Json) -> Iterator[Fault]:
     yield from rollout_faults(body["spec"].get("strategy") or {})
 
 
-def daemon_set_faults(body: Json) -> Iterator[Fault]:
-    """Everything an API server would refuse in a DaemonSet."""
+def pods_faults(body: Json) -> Iterator[Fault]:
+    """Everything an API server would refuse in the pods of an object with one template."""
     yield from template_faults(body["spec"]["template"])
 
 
@@ -159,8 +159,10 @@ def long_revision_names(body: Json) -> Iterator[Fault]:
 
 
 CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
-    ("apps/v1", "DaemonSet"): daemon_set_faults,
+    ("apps/v1", "DaemonSet"): pods_faults,
     ("apps/v1", "Deployment"): deployment_faults,
+    ("apps/v1", "StatefulSet"): pods_faults,
+    ("batch/v1", "Job"): pods_faults,
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): leader_worker_set_faults,
     ("v1", "PersistentVolume"): volume_faults,
     ("v1", "PersistentVolumeClaim"): claim_faults,
