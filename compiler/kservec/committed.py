@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
 from kservec.core.records import evolve, record
+from kservec.core.text.file_names import is_yaml_or_json
 from kservec.gitops.layout import INDEX
 from kservec.io.git import LINK, GitError, blob_id, repository_of
-from kservec.io.reading import SUFFIXES
 from kservec.io.workspace import Workspace, open_workspace
 from kservec.project.reading import PROJECT_FILE, read_project
 
@@ -165,7 +165,7 @@ def is_input(path: str, trees: Iterable[str]) -> bool:
     """Whether a file of a folder is read as an input."""
     steps = PurePosixPath(path).parts
     is_hidden = any(step.startswith(".") for step in steps)
-    return path.endswith(SUFFIXES) and not is_hidden and not path.startswith(tuple(trees)) and path != PROJECT_FILE
+    return is_yaml_or_json(path) and not is_hidden and not path.startswith(tuple(trees)) and path != PROJECT_FILE
 
 
 @contextmanager

@@ -59,6 +59,12 @@ def test_one_service(repo: Path) -> None:
     )
 
 
+def test_a_service_in_a_file_with_a_capital_suffix(repo: Path) -> None:
+    """What a build reads of a folder, a look at a commit takes for an input, too."""
+    (repo / "services/more.YAML").write_text(SERVICE.replace("fraud", "more"))
+    assert [unit["because"] for unit in affected(repo)["prod"]["units"]] == [["services/more.YAML"]]
+
+
 def test_the_platform_of_one_environment(repo: Path) -> None:
     """All services of that environment, and no other one."""
     edit(repo / "platform/cluster.yaml", "Cluster\n", "Cluster\nclusterDomain: example.com\n")

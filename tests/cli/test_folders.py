@@ -54,6 +54,34 @@ def test_a_folder_may_be_called_like_a_file(work: Path) -> None:
     assert "kind: Deployment" in kservec(work, "build", "services").out
 
 
+@pytest.mark.parametrize("name", ["up.YAML", "up.Yml", "up.yML"])
+def test_a_suffix_may_have_capitals(work: Path, name: str) -> None:
+    """Whoever calls a file of a folder so wants it to be read."""
+    (work / "services").mkdir()
+    (work / "services" / name).write_text(SERVICE)
+    assert "kind: Deployment" in kservec(work, "build", "services").out
+
+
+def test_json_with_capitals_is_held_to_be_json(work: Path) -> None:
+    """What is wrong with it is said of JSON, not of YAML, as for a file whose suffix has none."""
+    (work / "services").mkdir()
+    (work / "services" / "up.JSON").write_text('{"kind": "InferenceService",, }')
+    ran = kservec(work, "build", "services")
+    assert ran.status == 1
+    assert "not valid JSON" in ran.err
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.YML", "Kustomization"])
+def test_a_kustomization_of_any_name_is_told_of(work: Path, name: str) -> None:
+    """It is not run, however it is spelt."""
+    (work / "services").mkdir()
+    (work / "services" / "fraud.yaml").write_text(SERVICE)
+    (work / "services" / name).write_text("resources: [fraud.yaml]\n")
+    ran = kservec(work, "lint", "--format", "json", "services")
+    found = [d for d in json.loads(ran.out)["diagnostics"] if d["code"] == "input/kustomization"]
+    assert [d["location"]["file"] for d in found] == [f"services/{name}"]
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="whoever is root can read everything")
 def test_what_may_not_be_read(work: Path) -> None:
     """A file and a folder without permission are both told of in one run."""

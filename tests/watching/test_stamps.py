@@ -36,6 +36,7 @@ def write(path: Path, text: str = "a: 2\n") -> None:
         (lambda f: write(f / "services/a.yaml"), ["services/a.yaml"]),
         (lambda f: write(f / "services/a.yaml", "a: 1\n"), ["services/a.yaml"]),
         (lambda f: (f / "services/new.json").write_text("{}"), ["services/new.json"]),
+        (lambda f: (f / "services/new.YAML").write_text("{}"), ["services/new.YAML"]),
         (lambda f: (f / "services/team/b.yml").unlink(), ["services/team/b.yml"]),
         (lambda f: (f / "services/team").rename(f / "services/crew"), ["services/crew/b.yml", "services/team/b.yml"]),
         (lambda f: (f / "services/out/c.yaml").write_text("b: 1\n"), []),
@@ -46,7 +47,7 @@ def write(path: Path, text: str = "a: 2\n") -> None:
         (lambda f: (f / "services/self").symlink_to(f / "services"), []),
     ],
     ids=[
-        "written", "written the same", "new", "gone", "a folder is renamed", "in the rendered tree", "hidden",
+        "written", "written the same", "new", "new, in capitals", "gone", "a folder is renamed", "in the rendered tree", "hidden",
         "a backup of an editor", "no input", "a file that was named and was not there", "a link in a circle",
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Diagnostic, Span
+from kservec.core.text.file_names import is_yaml_or_json
 from kservec.core.text.source import parse
 from kservec.io.named_paths import meant
 from kservec.io.reading import read_file, shown_name
@@ -201,7 +202,7 @@ def no_kustomization(folder: str, found: list[str], path: Path, named: Span) -> 
     elif not path.is_dir():
         message, hint = f"there is no folder {shown}", meant(path, "name a folder that holds a kustomization.yaml")
     else:
-        files = sorted(p.name for p in path.iterdir() if p.suffix in (".yaml", ".yml"))
+        files = sorted(p.name for p in path.iterdir() if is_yaml_or_json(p.name))
         listed = "".join(f"\n  - {name}" for name in files)
         message = f"{shown} holds no kustomization.yaml"
         hint = f"add one, e.g.:\nresources:{listed}" if files else "add one"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
+from kservec.core.text.file_names import is_yaml_or_json
 from kservec.gitops.index import read_index
 from kservec.gitops.layout import INDEX, KUSTOMIZATION
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from kservec.core.text.document import Document
 
-SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 
@@ -59,7 +59,8 @@ KUSTOMIZATION_PASSED = Code(
     "Files of a folder are compiled as they are, and a kustomization in it is not run. To have it run, name the folder "
     "as the `overlay` of an environment in kservec.yaml.",
 )
-KUSTOMIZATIONS = (KUSTOMIZATION, "kustomization.yml")
+KUSTOMIZATIONS = (KUSTOMIZATION, "kustomization.yml", "kustomization")
+"""The names of kustomizations in lower case, so that one with capitals is not taken for a manifest either."""
 
 
 class File(NamedTuple):
@@ -164,7 +165,7 @@ def read_entry(path: Path | Diagnostic, max_bytes: int) -> File:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return File(name, b"", Diagnostic(code=NOT_A_FILE, message=f"{name} is no file", span=Span(name)))
-        if path.name in KUSTOMIZATIONS:
+        if path.name.lower() in KUSTOMIZATIONS:
             message = f"{name} is not run: the files beside it are compiled as they are"
             return File(name, b"", Diagnostic(code=KUSTOMIZATION_PASSED, message=message, span=Span(name)))
         return File(name, read_file(path, max_bytes))
@@ -208,9 +209,13 @@ def entries_below(folder: Path) -> Iterator[Path | Diagnostic]:
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (not_followed(path) for name in folders if (path := Path(current, name)).is_symlink())
-        wanted = sorted(name for name in files if name.endswith(SUFFIXES) and not name.startswith("."))
-        yield from (Path(current, name) for name in wanted)
+        yield from (Path(current, name) for name in sorted(files) if is_looked_at(name))
     yield from (unreadable(error, Path(os.fsdecode(error.filename))) for error in failed)
+
+
+def is_looked_at(name: str) -> bool:
+    """Whether a file of a folder is read, or has something said about it, by its name."""
+    return not name.startswith(".") and (is_yaml_or_json(name) or name.lower() in KUSTOMIZATIONS)
 
 
 def not_followed(path: Path) -> Diagnostic:

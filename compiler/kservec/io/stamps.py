@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.io.reading import SUFFIXES
+from kservec.core.text.file_names import is_yaml_or_json
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -58,7 +58,7 @@ def found(paths: Iterable[str], apart: Container[str]) -> Iterator[tuple[str, St
 
 def is_input(entry: os.DirEntry[str]) -> bool:
     """Whether an entry of a folder may be read by a build: not what editors put beside the files that they write."""
-    return not entry.name.startswith(HIDDEN) and (entry.is_dir() or entry.name.endswith(SUFFIXES))
+    return not entry.name.startswith(HIDDEN) and (entry.is_dir() or is_yaml_or_json(entry.name))
 
 
 def changed(before: Mapping[str, Stamp], after: Mapping[str, Stamp]) -> tuple[str, ...]:

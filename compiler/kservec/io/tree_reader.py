@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from kservec.compare.tree_states import Entry
 from kservec.core.diagnostics import Diagnostic, Span
+from kservec.core.text.file_names import is_yaml_or_json
 from kservec.gitops.layout import INDEX
 from kservec.gitops.ownership import FOREIGN
-from kservec.io.reading import SUFFIXES, shown_name
+from kservec.io.reading import shown_name
 from kservec.io.tree_writer import barriers, content_of, owned_files, parents_of
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def entries_in(folder: str, wanted: Collection[str], lead: str = "") -> Iterator
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield from entries_in(entry.path, wanted, f"{lead}{entry.name}/")
-            elif (path := lead + entry.name) in wanted or path.endswith(SUFFIXES):
+            elif (path := lead + entry.name) in wanted or is_yaml_or_json(path):
                 yield path, Entry(content(entry.path) if entry.is_file(follow_symlinks=False) else None)
 
 

@@ -19,6 +19,7 @@ from kservec.core.paths import Json
 from kservec.core.text.document import Document, Position, SourceText
 from kservec.core.text.encodings import decoded
 from kservec.core.text.events import HAS_LIBYAML
+from kservec.core.text.file_names import is_json
 from kservec.core.text.json_reader import JsonReader, NotJsonError
 from kservec.core.text.reading import TOO_LARGE, Limits, StopReadingError
 from kservec.core.text.yaml_reader import TEMPLATE, YamlReader
@@ -88,7 +89,7 @@ class _FileReader:
             problem = self._read_json(text)
             if problem is None:
                 return
-            if text.file.endswith(".json"):
+            if is_json(text.file):
                 self._note(problem)
                 return
         rest: SourceText | None = text
