@@ -22,6 +22,7 @@ RINGS = {
     "io": 5, "api": 5, "braking": 5, "environments": 5, "judging": 5, "rollout": 5, "importer": 5, "cli": 5,
     "__main__": 5, "__init__": 5,
     "_version": 0,
+    "emptiness": 4,
     "compare": 4, "committed": 5, "comparisons": 5, "overlay_edits": 5, "previewing": 5, "promotion": 5,
     "reporting": 5, "stable": 5, "surveying": 5,
 }  # fmt: skip

@@ -175,7 +175,17 @@ def compile_files(
     """
     inputs, files_read = inputs_of(files, target or Target())
     result = compile_documents(inputs, packaged_schemas(), plugs(), crew, witness)
+    if result.ok and not result.objects and is_whole_run(target or Target()):
+        from kservec.emptiness import nothing_to_compile  # noqa: PLC0415 - nearly all runs compile something
+
+        found = nothing_to_compile([file.name for file in files], inputs.specs, packaged_schemas())
+        result = evolve(result, diagnostics=in_order((*result.diagnostics, *found)))
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
+
+
+def is_whole_run(target: Target) -> bool:
+    """Whether all services are compiled. A part may have none, and of an environment its project says so."""
+    return target.share is None and target.additions is None
 
 
 def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]]:

@@ -52,6 +52,34 @@ def test_a_pipe_can_be_read(work: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+EMPTY = {"nothing": "", "a mark": "---\n", "comments": "# a\n---\n# b\n", "an empty list": "kind: List\nitems: []\n"}
+
+
+@pytest.mark.parametrize("what", EMPTY)
+@pytest.mark.parametrize(
+    "options", [("--stdout",), ("--output", "rendered"), ("--format", "github")], ids=lambda o: o[0]
+)
+def test_nothing_to_compile_is_told(work: Path, what: str, options: tuple[str, ...]) -> None:
+    """A file without a document is no error, and never passes for a service that was compiled."""
+    (work / "fraud.yaml").write_text(EMPTY[what])
+    ran = kservec(work, "build", "fraud.yaml", *options)
+    assert (ran.status, ran.out) == (0, "")
+    assert ran.err.count("input/nothing-to-compile") == 1
+    found = json.loads(kservec(work, "lint", "fraud.yaml", "--format", "json").out)["diagnostics"]
+    assert [(d["severity"], d["location"]["file"]) for d in found] == [("warning", "fraud.yaml")]
+
+
+def test_standard_input_without_anything_to_compile(work: Path) -> None:
+    """As where a template renders nothing."""
+    assert "there is no document in <stdin>" in kservec(work, "build", "-", given="").err
+
+
+def test_a_file_of_comments_among_others_is_silent(work: Path) -> None:
+    """Only a run as a whole that compiles nothing is worth a word."""
+    (work / "notes.yaml").write_text("# a\n")
+    assert "compile" not in kservec(work, "lint", "fraud.yaml", "notes.yaml").err
+
+
 def test_output_writes_a_tree(work: Path) -> None:
     """--output writes one file for each object, a kustomization for each folder and the index; stdout stays empty."""
     ran = kservec(work, "build", "fraud.yaml", "--output", "rendered")

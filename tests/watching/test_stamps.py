@@ -47,7 +47,8 @@ def write(path: Path, text: str = "a: 2\n") -> None:
         (lambda f: (f / "services/self").symlink_to(f / "services"), []),
     ],
     ids=[
-        "written", "written the same", "new", "new, in capitals", "gone", "a folder is renamed", "in the rendered tree", "hidden",
+        "written", "written the same", "new", "new, in capitals", "gone", "a folder is renamed",
+        "in the rendered tree", "hidden",
         "a backup of an editor", "no input", "a file that was named and was not there", "a link in a circle",
     ],
 )  # fmt: skip
