@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.cli.running import kservec, tree
+from tests.cli.running import SERVICE, kservec, tree
 from tests.golden.cases import Case, cases, compiled, inputs
 
 from kservec.api import compile_files
@@ -295,6 +296,8 @@ def test_only_plain_values_are_made(module: str, name: str) -> None:
 
 def test_a_cache_is_bounded(tmp_path: Path) -> None:
     """What was not used for longest goes first; other files in the folder are nobody's business."""
+    (tmp_path / "killed.part").write_bytes(b"x" * 10)
+    os.utime(tmp_path / "killed.part", ns=(0, 0))
     for i in range(4):
         write_file(tmp_path / f"{i}.made", {"key": bytes(1000)})
         os.utime(tmp_path / f"{i}.made", ns=(i * 10**9, i * 10**9))
@@ -344,12 +347,55 @@ def test_the_command_line_with_a_cache(tmp_path: Path) -> None:
         ran = kservec(tmp_path, "build", *files, "--output", "cached", "--cache", "kept/cache")
         assert (ran.status, ran.err.replace("cached:", "plain:")) == (0, plain.err)
         assert tree(tmp_path / "cached") == tree(tmp_path / "plain")
-    assert len(list((tmp_path / "kept/cache").iterdir())) == 1
+    assert len(list((tmp_path / "kept/cache").glob("*.made"))) == 1
     assert kservec(tmp_path, "check", *files, "--output", "plain", "--cache", "kept/cache").status == 0
     assert kservec(tmp_path, "lint", *files, "--cache", "services/model-001.yaml").status == 2
 
 
+def test_a_cache_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
+    """Once, in every command that has the option, as text and for programs; the output is the same."""
+    (tmp_path / "fraud.yaml").write_text(SERVICE)
+    plain = kservec(tmp_path, "build", "fraud.yaml", "--cache", "kept")
+    assert (plain.status, plain.err) == (0, "")
+    (made,) = (tmp_path / "kept").glob("*.made")
+    made.unlink()
+    made.mkdir()
+    ran = kservec(tmp_path, "build", "fraud.yaml", "--cache", "kept")
+    assert (ran.status, ran.out) == (0, plain.out)
+    assert ran.err.startswith("warning[cache/unwritable]: cannot write the cache kept: Is a directory; the next run")
+    assert ran.err.endswith("\n1 warning\n")
+    found = json.loads(kservec(tmp_path, "lint", "fraud.yaml", "--cache", "kept", "--format", "json").out)[
+        "diagnostics"
+    ]
+    assert [d["code"] for d in found] == ["cache/unwritable"]
+
+
+@pytest.mark.parametrize("there", ["notes.txt", "mine.made", "CACHEDIR.TAG", ".hidden"])
+def test_a_folder_of_others_is_no_cache(tmp_path: Path, there: str) -> None:
+    """Nor is one that is the cache of another program: files of others would be removed in time."""
+    (tmp_path / "fraud.yaml").write_text(SERVICE)
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / there).write_text("Signature: 8a477f597d28d172789f06886806bc55\n# of pytest\n")
+    ran = kservec(tmp_path, "build", "fraud.yaml", "--cache", "kept")
+    assert (ran.status, ran.out) == (2, "")
+    assert "--cache kept: it holds files, and no CACHEDIR.TAG of kservec; choose a folder of its own" in ran.err
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == [there]
+    assert kservec(tmp_path, "build", "fraud.yaml", "--cache", "/proc").status == 2
+
+
+def test_a_run_that_was_killed_leaves_a_cache(tmp_path: Path) -> None:
+    """A mark that was cut is one still, and is made whole; an empty folder becomes a cache."""
+    (tmp_path / "fraud.yaml").write_text(SERVICE)
+    (tmp_path / "kept").mkdir()
+    assert kservec(tmp_path, "build", "fraud.yaml", "--cache", "kept").status == 0
+    whole = (tmp_path / "kept/CACHEDIR.TAG").read_bytes()
+    assert whole.startswith(b"Signature: 8a477f597d28d172789f06886806bc55\n")
+    (tmp_path / "kept/CACHEDIR.TAG").write_bytes(whole[:20])
+    assert kservec(tmp_path, "build", "fraud.yaml", "--cache", "kept").status == 0
+    assert (tmp_path / "kept/CACHEDIR.TAG").read_bytes() == whole
+
+
 def test_a_cache_that_cannot_be_written_does_no_harm(stored: Path) -> None:
-    """The folder is gone, or is a file: services are compiled, and nothing is said."""
+    """The folder is gone, or is a file: services are compiled."""
     files = working_environment(6)
     alike(twice(files, target(), stored)[0], compile_files(files, target=target()))

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from kservec.cli.streams import ReaderGoneError, is_terminal, write
 from kservec.core.diagnostics import Severity
 from kservec.core.records import record
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
 
 TEXT, JSON, GITHUB, SARIF, JUNIT = FORMATS = ("text", "json", "github", "sarif", "junit")
+TOLD = "kservec.told"
 PLACED = (GITHUB, SARIF)
 """What names files from the top of the repository, since it is read there."""
 
@@ -48,6 +51,7 @@ class Findings:
             outcome: what came of it all, for the last line of the text.
             alone: nothing else is written; what is for machines then goes to standard output.
         """
+        found = (*found, *told())
         shown = [d for d in found if self.notes or self.layout == JSON or d.code.severity is not Severity.NOTE]
         if not self.is_text:
             with contextlib.suppress(ReaderGoneError):  # the exit status still tells how it went
@@ -59,6 +63,13 @@ class Findings:
         parts = [summary(shown), f"{plural(hidden, 'note')} (--notes shows them)" if hidden else "", outcome]
         if line := "; ".join(part for part in parts if part):
             write(f"{line}\n", err=True)
+
+
+def told() -> Sequence[Diagnostic]:
+    """What was found about how this command works, and about none of its inputs."""
+    ctx = click.get_current_context(silent=True)
+    found: Sequence[Diagnostic] = ctx.meta.get(TOLD, ()) if ctx is not None else ()
+    return found
 
 
 def machine_readable(layout: str, found: Sequence[Diagnostic], sources: Mapping[str, str]) -> str:

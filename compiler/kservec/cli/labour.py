@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kservec.cli.findings import TOLD
 from kservec.cli.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from kservec.core.diagnostics import Diagnostic
     from kservec.io.workspace import Workspace
     from kservec.workshop import Crew, Made, Workshop
 
@@ -53,6 +55,13 @@ def keep_cache(ctx: click.Context, parameter: click.Parameter, value: Path | Non
         ctx.meta[CACHE] = value
 
 
+def tell(finding: Diagnostic) -> None:
+    """Have something shown among the findings of this command, once, that is about none of its inputs."""
+    told: list[Diagnostic] = click.get_current_context().meta.setdefault(TOLD, [])
+    if finding not in told:
+        told.append(finding)
+
+
 def make_cache(folder: Path, paths: Sequence[str], workspace: Workspace | None) -> None:
     """Make the folder if it is not there.
 
@@ -60,12 +69,17 @@ def make_cache(folder: Path, paths: Sequence[str], workspace: Workspace | None) 
         click.UsageError: it is in use for something else, or cannot be made.
     """
     from kservec.cli.places import refuse_cache  # noqa: PLC0415 - only where it is asked for
+    from kservec.io.cache import mark_folder, unwritable  # noqa: PLC0415 - as above
 
     refuse_cache(folder, paths, workspace)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise click.UsageError(f"--cache: cannot make {folder}: {error.strerror}") from None
+    try:
+        mark_folder(folder)
+    except OSError as error:
+        tell(unwritable(error, folder))
 
 
 def crew(paths: Sequence[str] = (), workspace: Workspace | None = None) -> Crew:
@@ -86,7 +100,7 @@ def crew(paths: Sequence[str] = (), workspace: Workspace | None = None) -> Crew:
         from kservec.io.cache import recalling  # noqa: PLC0415 - only where it is asked for
 
         make_cache(meta[CACHE], paths, workspace)
-        workers = recalling(meta[CACHE], workers)
+        workers = recalling(meta[CACHE], workers, tell)
     return watched(workers, Progress())
 
 

@@ -131,6 +131,23 @@ def refuse_cache(folder: Path, paths: Sequence[str], workspace: Workspace | None
     if workspace is not None:
         refuse_overlap(workspace, None, folder, "--cache")
     refuse_inputs(folder, paths, "--cache")
+    refuse_foreign(folder)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Refuse a folder for a cache that is neither new, nor empty, nor a cache: files in it would be removed in time.
+
+    Raises:
+        click.UsageError: it is one, or cannot be looked at.
+    """
+    from kservec.io.cache import MARK, is_of_others  # noqa: PLC0415 - only where it is asked for
+
+    try:
+        fault = f"it holds files, and no {MARK} of kservec" if folder.is_dir() and is_of_others(folder) else ""
+    except OSError as error:
+        fault = error.strerror or "it cannot be read"
+    if fault:
+        raise click.UsageError(f"--cache {folder}: {fault}; {OWN}", click.get_current_context())
 
 
 def refuse_place(output: Path, said: str = "", planned: Mapping[str, bytes] | None = None) -> None:

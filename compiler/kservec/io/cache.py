@@ -1,5 +1,7 @@
 """The cache: what became of services in earlier runs, in a folder of the user's choice.
 
+The folder is marked, so that nothing of others is ever taken for a cache, and removed from it.
+
 One file for each base (`recall.py`), which holds what the last run over it had use for. A file counts only whole: it
 begins with the digest of all that follows, and is read by something that makes plain values of ours and nothing else.
 Whatever is odd about it, it is passed over and the services are compiled. Files are written beside and renamed.
@@ -21,17 +23,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kservec import recall
+from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.io.packaged import packaged
 from kservec.recall import Kept, digest
 from kservec.workshop import Made
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from kservec.workshop import Crew
 
+UNWRITABLE = Code(
+    "cache/unwritable",
+    Severity.WARNING,
+    "a cache that cannot be written",
+    "The folder of --cache, or a file in it, cannot be written, so the next run compiles again what this one did. The "
+    "output is the same. Give the user who runs kservec the right to write there, or leave the option out.",
+)
+MARK = "CACHEDIR.TAG"
+MARKED = (
+    b"Signature: 8a477f597d28d172789f06886806bc55\n"
+    b"# This file says that its folder is a cache of kservec. About such files: https://bford.info/cachedir/\n"
+)
+"""What backups know a cache by, and kservec its own."""
 HEADER = b"kservec cache 1\n"
-SUFFIX = ".made"
+SUFFIX, PART = ".made", ".part"
 MOST_BYTES = 512 << 20
 """What the files of a folder may take together; the ones that were not used for longest go first."""
 DATA = ("schemas", "catalog")
@@ -39,21 +55,60 @@ OWN = "kservec."
 PLAIN = frozenset({"frozenset", "set"})
 
 
-def recalling(folder: Path, crew: Crew) -> Crew:
+def ignore(finding: Diagnostic) -> None:
+    """Nobody is told."""
+    del finding
+
+
+def recalling(folder: Path, crew: Crew, tell: Callable[[Diagnostic], None] = ignore) -> Crew:
     """A crew that looks up what it knows already and has another one do the rest.
 
     Args:
         folder: the cache.
         crew: does what is not known.
+        tell: is told of a cache that cannot be written.
     """
-    return recall.recalling(lambda base: FileShelf(folder / f"{base}{SUFFIX}"), own_stamp(), crew)
+    return recall.recalling(lambda base: FileShelf(folder / f"{base}{SUFFIX}", tell), own_stamp(), crew)
+
+
+def is_of_others(folder: Path) -> bool:
+    """Whether a folder holds something and is not marked as a cache of kservec.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    # In this order: another run may mark it in between.
+    return bool(os.listdir(folder)) and not is_marked(folder)
+
+
+def is_marked(folder: Path) -> bool:
+    """Whether a folder is a cache of kservec. The mark of a run that was killed may be cut."""
+    mark = folder / MARK
+    return mark.is_file() and MARKED.startswith(mark.read_bytes()[: len(MARKED)])
+
+
+def mark_folder(folder: Path) -> None:
+    """Mark a folder as a cache, which git keeps out of commits.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if not (folder / MARK).is_file() or (folder / MARK).stat().st_size < len(MARKED):
+        (folder / MARK).write_bytes(MARKED)
+        (folder / ".gitignore").write_bytes(b"*\n")
+
+
+def unwritable(error: OSError, folder: Path) -> Diagnostic:
+    """The warning about a cache that cannot be written."""
+    message = f"cannot write the cache {folder}: {error.strerror}; the next run compiles again what this one did"
+    return Diagnostic(code=UNWRITABLE, message=message, span=None, help="make it writable, or leave --cache out")
 
 
 class FileShelf:
     """A file of the cache as it was when a run began."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, file: Path, tell: Callable[[Diagnostic], None]) -> None:
+        self.file, self.tell = file, tell
         self.stored = read_file(file)
 
     def get(self, key: str) -> Kept | None:
@@ -64,17 +119,22 @@ class FileShelf:
     def keep(self, added: Mapping[str, Kept], live: Collection[str]) -> None:
         """Keep what is new, and what was of use; of the rest as much as that, for another run over the same base.
 
-        Of what cannot be written nothing is said: the next run compiles it again.
+        Of what cannot be written it is told: the next run compiles it again.
         """
-        with suppress(OSError):
-            if not added:
+        if not added:
+            with suppress(OSError):
                 os.utime(self.file)
-                return
-            used = {key: self.stored[key] for key in live if key in self.stored}
-            new = {key: pickle.dumps(kept.made, pickle.HIGHEST_PROTOCOL) for key, kept in added.items()}
-            entries = {**used, **new}
-            unused = [key for key in self.stored if key not in entries][: len(entries)]
+            return
+        used = {key: self.stored[key] for key in live if key in self.stored}
+        new = {key: pickle.dumps(kept.made, pickle.HIGHEST_PROTOCOL) for key, kept in added.items()}
+        entries = {**used, **new}
+        unused = [key for key in self.stored if key not in entries][: len(entries)]
+        try:
             write_file(self.file, {**entries, **{key: self.stored[key] for key in unused}})
+        except OSError as error:
+            self.tell(unwritable(error, self.file.parent))
+            return
+        with suppress(OSError):  # another run may have removed it
             evict(self.file.parent)
 
 
@@ -85,13 +145,13 @@ def write_file(file: Path, entries: Mapping[str, bytes]) -> None:
         OSError: it cannot be written.
     """
     body = pickle.dumps(dict(entries), pickle.HIGHEST_PROTOCOL)
-    handle, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
+    handle, name = tempfile.mkstemp(dir=file.parent, suffix=PART)
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(HEADER + hashlib.sha256(body).digest())
             out.write(body)
         os.replace(name, file)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             os.unlink(name)
         raise
@@ -100,10 +160,13 @@ def write_file(file: Path, entries: Mapping[str, bytes]) -> None:
 def evict(folder: Path, most: int = MOST_BYTES) -> None:
     """Remove the files that were not used for longest until the others take no more than they may.
 
+    What a run that was killed has left half written counts, too.
+
     Raises:
         OSError: something cannot be removed.
     """
-    entries = [(e.stat().st_mtime_ns, e.stat().st_size, e.path) for e in os.scandir(folder) if e.name.endswith(SUFFIX)]
+    own = [entry for entry in os.scandir(folder) if entry.name.endswith((SUFFIX, PART))]
+    entries = [(entry.stat().st_mtime_ns, entry.stat().st_size, entry.path) for entry in own]
     taken = 0
     for _, size, path in sorted(entries, reverse=True):
         taken += size
