@@ -334,6 +334,27 @@ def test_parts_that_cannot_be(plain: Path, arguments: tuple[str, ...], said: str
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("services",), "--join compiles nothing, and services is to be compiled; each part takes a --join of its own"),
+        (("-",), "--join compiles nothing, and - is to be compiled"),
+        (("--platform", "platform"), "--join compiles nothing, so --platform has no effect"),
+        (("--catalog", "none"), "--join compiles nothing, so --catalog has no effect"),
+        (("--jobs", "2"), "--join compiles nothing, so --jobs has no effect"),
+        (("--cache", "kept"), "--join compiles nothing, so --cache has no effect"),
+    ],
+)
+def test_what_joining_has_no_use_for_is_refused(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    """A part without its own --join is taken for something to compile, and was passed over."""
+    for folder in ("services", "platform", "part1"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.yaml").write_text("a: 1\n")
+    ran = kservec(tmp_path, "build", "--join", "part1", *arguments, "--output", "joined")
+    assert (ran.status, (tmp_path / "joined").exists()) == (2, False)
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
     ("setting", "said"), [("patches: patches", "patches"), ("", "single file")], ids=["patches", "single"]
 )
 def test_environments_that_have_no_parts(tmp_path: Path, setting: str, said: str) -> None:

@@ -20,6 +20,7 @@ from kservec.cli.sharding import (
     joined_objects,
     joined_rendering,
     part_tree,
+    refuse_compiling,
     refuse_whole,
     shard_option,
 )
@@ -128,6 +129,7 @@ def build(  # noqa: PLR0913 - click hands over one argument an option
     selection = selected(paths, target.limits.max_bytes)
     refuse_whole(output=output, shape=shape, others={"--stdout": to_stdout, "--oci": oci, "--hydrator": hydrator,
                                                      "--join": parts})  # fmt: skip
+    refuse_compiling(parts, paths, selection)
     if selection is not None:
         allowed = Allowed(empty=allow_empty, shrink=allow_empty or allow_shrink, restarts=accept_restarts)
         allowed = allowed if chosen_share() is None else PART_ALLOWED

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from kservec.cli.selection import DESCRIBED
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from kservec.project.settings import Settings
 
 SHARD = "kservec.shard"
+WORK = {"jobs": "--jobs", "cache": "--cache"}
+"""Options that say how the work is done."""
 
 
 def shard_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,6 +81,23 @@ def refuse_whole(*, output: Path | None, shape: str, others: Mapping[str, object
         raise click.UsageError(message, ctx)
     refuse_tree(output)
     refuse_single(shape)
+
+
+def refuse_compiling(parts: Sequence[Path], paths: Sequence[str], selection: Selection | None) -> None:
+    """Refuse what says what to compile, and how, where parts are joined: it would have no effect.
+
+    Raises:
+        click.UsageError: there is something.
+    """
+    if not parts:
+        return
+    ctx = click.get_current_context()
+    if selection is None and paths:
+        message = f"--join compiles nothing, and {paths[0]} is to be compiled; each part takes a --join of its own"
+        raise click.UsageError(message, ctx)
+    for parameter, option in (DESCRIBED | WORK).items():
+        if ctx.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--join compiles nothing, so {option} has no effect; leave it out", ctx)
 
 
 def refuse_tree(output: Path) -> None:
