@@ -134,13 +134,16 @@ def test_a_cluster_without_the_kind(bench):
     assert [d.code.slug for d in reject.value.diagnostics] == ["scaling/collector-absent"]
 
 
-def test_malformed_quantities_of_the_section(bench):
-    """A quantity of the platform's section that is none is a fault of the configuration."""
-    b = bench(opentelemetryCollector={"resource": {"cpuLimit": "much"}})
+@pytest.mark.parametrize("setting", ["cpuRequest", "memoryRequest", "cpuLimit", "memoryLimit"])
+def test_malformed_quantities_of_the_section(bench, setting):
+    """A quantity of the platform's section that is none is a fault of the configuration, which names the setting."""
+    b = bench(opentelemetryCollector={"resource": {setting: "much"}})
     with pytest.raises(Reject) as reject:
         scaled(b, pod_metric("a"))
     (found,) = reject.value.diagnostics
-    assert (found.code.slug, "'much'" in found.message) == ("platform/configuration", True)
+    assert found.code.slug == "platform/configuration"
+    assert f"resource.{setting} " in found.message
+    assert "'much'" in found.message
 
 
 def test_metrics_come_from_their_place(bench):
