@@ -46,6 +46,7 @@ def with_container(**fields: Any) -> dict[str, Any]:
 
 
 FAULTY: dict[str, tuple[dict[str, Any], str]] = {
+    "no container": ({**SOUND, "containers": []}, "pod/missing-value"),
     "two containers of one name": (
         {**SOUND, "containers": [*SOUND["containers"], *SOUND["containers"]]},
         "pod/repeated",

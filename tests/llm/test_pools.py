@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .services import ALPHA_POOL, POOL, built, llm, made, router, rules, slugs
+from .services import ALPHA_POOL, POOL, built, config, foreign_pool, llm, made, router, rules, slugs
 
 MIGRATED = "serving.kserve.io/inference-pool-migrated"
 
@@ -59,3 +59,28 @@ def test_a_pool_of_another_has_the_route_change_over() -> None:
     objects = made(llm(router=router({}, http={"spec": spec})))
     assert {rule["backendRefs"][0]["group"] for rule in rules(objects).values()} == {POOL}
     assert objects["HTTPRoute/chat-kserve-route"]["metadata"]["annotations"] == {MIGRATED: "v1"}
+
+
+@pytest.mark.parametrize("there", [POOL, ALPHA_POOL])
+def test_routes_lead_to_pools_of_the_version_that_there_is(there: str) -> None:
+    """Those of others too: of a group, and the one that a service refers to."""
+    other = {POOL: f"{ALPHA_POOL}/v1alpha2", ALPHA_POOL: f"{POOL}/v1"}[there]
+    objects = made(
+        llm("chat", model={"name": "m"}, router=router({"pool": {"ref": {"name": "own"}}}, group="g", weight=1)),
+        llm("talk", model={"name": "m"}, router=router({}, group="g", weight=2)),
+        foreign_pool("own"),
+        absent=(f"{other}/InferencePool",),
+    )
+    backends = [
+        ref for name in ("chat", "talk") for rule in rules(objects, name).values() for ref in rule["backendRefs"]
+    ]
+    found = {(ref["group"], ref["name"]) for ref in backends if ref["kind"] == "InferencePool"}
+    assert found == {(there, "own"), (there, "talk-inference-pool")}
+
+
+@pytest.mark.parametrize("pool", [{}, {"pool": {}}])
+def test_a_preset_of_the_namespace_without_a_pool(pool: dict[str, object]) -> None:
+    """A scheduler has nothing to choose from, and KServe makes a pool that the API server refuses."""
+    scheduler = {"template": {"containers": [{"name": "main", "image": "s:1"}]}, **pool}
+    preset = config("kserve-config-llm-scheduler", router={"scheduler": scheduler})
+    assert slugs(built(llm(router=router({})), preset)) == ["llm/no-pool"]

@@ -19,6 +19,12 @@ def http_route(name: str, gateway: str) -> dict[str, Any]:
     return {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 
+def at_no_gateway(name: str, **parents: Any) -> dict[str, Any]:
+    """An HTTPRoute that is attached to nothing."""
+    found = http_route(name, "edge")
+    return {**found, "spec": {"rules": found["spec"]["rules"], **parents}}
+
+
 def leaving_it_to(route: str) -> dict[str, Any]:
     """A service that leaves its routes to an HTTPRoute."""
     return llm(router={"route": {"http": {"refs": [{"name": route}]}}})
@@ -37,6 +43,8 @@ EDGE = {"gateways": [{"namespace": "ml", "name": "edge"}]}
         ([leaving_it_to("own")], {}, ["llm/route-not-found"]),
         ([leaving_it_to("own"), http_route("own", "edge")], {}, ["llm/gateway-undeclared"]),
         ([leaving_it_to("own"), http_route("own", "edge")], EDGE, []),
+        ([leaving_it_to("own"), at_no_gateway("own")], EDGE, ["llm/route-without-gateway"]),
+        ([leaving_it_to("own"), at_no_gateway("own", parentRefs=[])], EDGE, ["llm/route-without-gateway"]),
         ([llm(router=router({"pool": {"ref": {"name": "own"}}}))], {}, ["llm/pool-not-found"]),
         (
             [llm(router=router({"pool": {"ref": {"name": "talk-inference-pool"}}})), llm("talk", router=router({}))],

@@ -83,3 +83,24 @@ def test_tokens_need_a_tokenizer() -> None:
     assert slugs(built(service, config)) == ["llm/tokenizer-missing"]
     service["spec"]["router"]["scheduler"]["tokenizer"] = {}
     assert slugs(built(service, config)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_fine"),
+    [
+        ("kind: EndpointPickerConfig\nplugins: []\n", True),
+        ("# of ours\nkind: EndpointPickerConfig\n---\n- another\n", True),
+        ('{"kind": "EndpointPickerConfig"}', True),
+        ("{kind: EndpointPickerConfig}", False),
+        ("{{ .Name }}", False),
+        ("- kind: EndpointPickerConfig\n", False),
+        ("kind: [a: b: c", False),
+        ("EndpointPickerConfig", False),
+        ("# nothing\n", False),
+    ],
+)
+def test_a_text_of_a_config_map_must_be_a_map(text: str, is_fine: bool) -> None:
+    """KServe sends it through the API of services, where an inline configuration is one."""
+    service, config_map = with_config_map()
+    found = slugs(built(service, {**config_map, "data": {"epp": text}}))
+    assert ("llm/scheduler-config-text" in found) is not is_fine

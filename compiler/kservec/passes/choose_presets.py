@@ -57,8 +57,8 @@ def choose_presets(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing
     Writes:  resolved
-    Reports: llm/name, llm/config-not-found, llm/scheduler-configs-clash, llm/template, llm/scheduler-config-not-found;
-             all that is wrong with a merged spec
+    Reports: llm/name, llm/config-not-found, llm/scheduler-configs-clash, llm/template, llm/scheduler-config-not-found,
+             llm/scheduler-config-text; all that is wrong with a merged spec
     KServe:  pkg/controller/v1alpha2/llmisvc/config_merge.go, reconcileBaseRefs
     """
     if unit.stopped:

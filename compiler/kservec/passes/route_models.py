@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity, has_errors
 from kservec.core.llm.groups import MOST_MEMBERS, group_findings, group_of, member_backends, name_findings, sharing
-from kservec.core.llm.names import POOL_MIGRATED, ROUTE, ROUTING_GROUP_LABEL, child_name
+from kservec.core.llm.names import POOL, POOL_MIGRATED, ROUTE, ROUTING_GROUP_LABEL, child_name
 from kservec.core.llm.pools import POOL_GROUP, POOL_GROUP_ALPHA, POOL_VERSION, POOL_VERSION_ALPHA, pool_versions
 from kservec.core.llm.presets import pool_reference
 from kservec.core.llm.references import GATEWAY_REFS, HTTP_ROUTE, ROUTE_REFS, gateways_of, missing_references
@@ -57,8 +57,8 @@ def route_models(unit: Unit, env: Env) -> Step:
 
     Takes:   nothing
     Writes:  the HTTPRoute
-    Reports: llm/gateway-undeclared, llm/route-not-found, llm/pool-not-found, llm/route-kind-absent, llm/group-*,
-             llm/model-name-shared
+    Reports: llm/gateway-undeclared, llm/route-not-found, llm/route-without-gateway, llm/pool-not-found,
+             llm/route-kind-absent, llm/group-*, llm/model-name-shared
     KServe:  pkg/controller/v1alpha2/llmisvc/router.go, reconcileHTTPRoutes
     """
     if unit.stopped or unit.resolved is None or unit.resolved.get("router") is None:
@@ -83,13 +83,21 @@ def routed_spec(unit: Unit, env: Env) -> Routed:
     """The spec of a route: with rules for models and adapters, or without, and with the pool of the right API group."""
     assert unit.resolved is not None
     spec = with_model_rules(unit, unit.resolved.sub(*ROUTE_SPEC), env)
-    if unit.resolved.get("router", "scheduler") is None or pool_reference(unit.resolved.value):
+    if unit.resolved.get("router", "scheduler") is None:
         return Routed(spec)
     rules: list[Json] = spec.get("rules") or []
-    group = pool_group(unit, with_pool_group(rules, unit.name, ""), env)
-    grouped = with_pool_group(rules, unit.name, group)
-    changed = grouped if grouped != rules else None
-    return Routed(with_rules(spec, changed, tuple(range(len(rules)))) if changed is not None else spec, group)
+    if foreign := pool_reference(unit.resolved.value):
+        is_as_kserve_has_it = POOL_VERSION in pool_versions(env.platform)
+        return Routed(spec if is_as_kserve_has_it else regrouped(spec, rules, foreign, POOL_GROUP_ALPHA))
+    own = child_name(unit.name, POOL)
+    group = pool_group(unit, with_pool_group(rules, own, ""), env)
+    return Routed(regrouped(spec, rules, own, group), group)
+
+
+def regrouped(spec: Tree, rules: list[Json], pool: str, group: str) -> Tree:
+    """The spec of a route that refers to a pool by an API group; the same one if it does already, or not at all."""
+    changed = with_pool_group(rules, pool, group)
+    return spec if changed == rules else with_rules(spec, changed, tuple(range(len(rules))))
 
 
 def with_model_rules(unit: Unit, spec: Tree, env: Env) -> Tree:

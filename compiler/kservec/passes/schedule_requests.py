@@ -45,7 +45,7 @@ def schedule_requests(unit: Unit, env: Env) -> Step:
     Writes:  the scheduler's pod; its ServiceAccount, Role and bindings; Services of scheduler and tokenizer;
              InferencePools
     Reports: llm/scheduler-*, llm/tokenizer-missing, llm/latency-predictor-missing, llm/pool-kind-absent,
-             llm/service-account-*
+             llm/no-pool, llm/service-account-*
     KServe:  pkg/controller/v1alpha2/llmisvc/scheduler.go, reconcileScheduler
     """
     found: list[Diagnostic] = []

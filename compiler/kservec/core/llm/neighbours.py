@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kservec.core.llm.names import MODEL_PORT, POOL, ROUTE, WORKLOAD_SERVICE, child_name
 from kservec.core.llm.neighbour import Neighbour, Neighbourhood
-from kservec.core.llm.pools import POOL_GROUP, POOL_GROUP_ALPHA
+from kservec.core.llm.pools import POOL_GROUP, POOL_GROUP_ALPHA, present_group
 from kservec.core.llm.resolved import POOL_KIND, SERVICE
 from kservec.core.tree import lookup
 
@@ -56,7 +56,7 @@ def neighbour(unit: Unit, catalog: Catalog, platform: PlatformConfig) -> Neighbo
         ref=unit.ref,
         place=unit.source.span("metadata", "name"),
         models=model_names(unit.name, specs),
-        backend=backend_of(unit.name, own, specs),
+        backend=backend_of(unit.name, own, specs, platform),
         group=route.get("group") or "",
         weight=route.get("weight") or 0,
         is_stopped=unit.stopped,
@@ -92,17 +92,17 @@ def model_names(name: str, specs: Sequence[Json]) -> tuple[str, ...]:
     return tuple(sorted({model, *named}))
 
 
-def backend_of(name: str, own: Json, specs: Sequence[Json]) -> Json:
-    """Where routes of others lead to a service: its pool, or the Service of its pods.
+def backend_of(name: str, own: Json, specs: Sequence[Json], platform: PlatformConfig) -> Json:
+    """Where routes of others lead to a service: its pool, in a version that there is, or the Service of its pods.
 
-    KServe: router_group.go, resolveMemberBackendRef
+    KServe: router_group.go, resolveMemberBackendRef; it does not look at which versions there are
     """
     if reference := lookup(own, ("router", "scheduler", "pool", "ref", "name")):
-        return pool_backend(POOL_GROUP_ALPHA, reference)
+        return pool_backend(present_group(platform, POOL_GROUP_ALPHA), reference)
     if strongest(specs, ("router", "scheduler")) is None:
         return {"kind": SERVICE, "name": child_name(name, WORKLOAD_SERVICE), "port": MODEL_PORT}
     reference = strongest(specs, ("router", "scheduler", "pool", "ref", "name"))
-    return pool_backend(POOL_GROUP, reference or child_name(name, POOL))
+    return pool_backend(present_group(platform, POOL_GROUP), reference or child_name(name, POOL))
 
 
 def pool_backend(group: str, name: str) -> Json:

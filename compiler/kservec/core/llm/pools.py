@@ -36,15 +36,25 @@ KIND_ABSENT: Final = Code(
     "A scheduler chooses among the servers of an InferencePool, and both versions of that kind are declared absent. "
     "Install the Gateway API Inference Extension, or leave out router.scheduler.",
 )
+NO_POOL: Final = Code(
+    "llm/no-pool",
+    Severity.ERROR,
+    "a scheduler without a pool to choose from",
+    "KServe's own preset describes the InferencePool of a scheduler. A config of the same name in the service's "
+    "namespace stands in its place, and has to describe one as well: in router.scheduler.pool.spec.",
+)
 
 
 def pool_objects(unit: Unit, labels: Json, env: Env) -> tuple[Manifest, ...]:
     """The pool of a service, once for each version of the kind that the platform has.
 
     Raises:
-        Reject: it has none.
+        Reject: it has none, or nothing describes the pool.
     """
     assert unit.resolved is not None
+    if unit.resolved.get(*POOL_SPEC) is None:
+        message = f"{unit.ref} has a scheduler, and no preset or config describes its InferencePool"
+        raise Reject(finding(unit, NO_POOL, message, ("spec", "router", "scheduler"), "describe it in pool.spec"))
     versions = pool_versions(env.platform)
     if not versions:
         message = f"{unit.ref} has a scheduler, and the cluster has no InferencePool for it"
@@ -64,6 +74,12 @@ def pool_objects(unit: Unit, labels: Json, env: Env) -> tuple[Manifest, ...]:
 def pool_versions(platform: PlatformConfig) -> tuple[str, ...]:
     """The versions of InferencePool that the platform has."""
     return tuple(version for version in (POOL_VERSION, POOL_VERSION_ALPHA) if platform.has(version, POOL_KIND))
+
+
+def present_group(platform: PlatformConfig, group: str) -> str:
+    """The API group by which routes refer to a pool: the given one, unless the platform has the other one only."""
+    groups = [version.partition("/")[0] for version in pool_versions(platform)]
+    return groups[0] if groups and group not in groups else group
 
 
 def in_alpha(spec: Tree) -> Tree:

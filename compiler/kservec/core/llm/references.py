@@ -44,6 +44,13 @@ ROUTE_NOT_FOUND: Final = Code(
     "router.route.http.refs names HTTPRoutes of the service's namespace. Declare them among the input or the "
     "platform's documents.",
 )
+ROUTE_WITHOUT_GATEWAY: Final = Code(
+    "llm/route-without-gateway",
+    Severity.ERROR,
+    "a service that leaves its routes to an HTTPRoute at no gateway",
+    "An HTTPRoute without parentRefs is attached to nothing, and no request comes in by it. KServe makes no scheduler "
+    "and no route for a service that refers to one.",
+)
 POOL_NOT_FOUND: Final = Code(
     "llm/pool-not-found",
     Severity.ERROR,
@@ -112,17 +119,30 @@ def gateways_needed(unit: Unit, env: Env) -> Iterator[tuple[Path, tuple[str, str
             yield (*PARENTS, i), (ref.get("namespace") or here, ref.get("name") or "")
     for i, ref in enumerate(spec.get(*ROUTE_REFS) or ()):
         route = declared(env, HTTP_ROUTE).get((here, ref.get("name") or ""), {})
-        parents = lookup(route, ("spec", "parentRefs"))
-        for parent in filter(is_map, parents if isinstance(parents, list) else ()):
+        for parent in filter(is_map, parents_of(route)):
             if parent.get("kind", GATEWAY) == GATEWAY:
                 yield (*ROUTE_REFS, i), (str(parent.get("namespace") or here), str(parent.get("name") or ""))
 
 
+def parents_of(route: Json) -> list[Json]:
+    """What an HTTPRoute is attached to, as far as it can be read."""
+    parents = lookup(route, ("spec", "parentRefs"))
+    return parents if isinstance(parents, list) else []
+
+
 def missing_routes(unit: Unit, env: Env) -> Iterator[Diagnostic]:
-    """Errors about HTTPRoutes that nothing declares."""
+    """Errors about HTTPRoutes that nothing declares, or that are attached to nothing.
+
+    KServe: validateHTTPRouteReferences, validateHTTPRouteTargets
+    """
     assert unit.resolved is not None
     for i, ref in enumerate(unit.resolved.get(*ROUTE_REFS) or ()):
         name = ref.get("name") or ""
+        route = declared(env, HTTP_ROUTE).get((unit.namespace, name))
+        if route is not None and not parents_of(route):
+            message = f"HTTPRoute {unit.namespace}/{name}, which {unit.ref} leaves its routes to, is at no gateway"
+            place = unit.resolved.span((*ROUTE_REFS, i))
+            yield finding(unit, ROUTE_WITHOUT_GATEWAY, message, place, "give it parentRefs, or correct the reference")
         if not is_there(unit, env, HTTP_ROUTE, name):
             message = f"HTTPRoute {unit.namespace}/{name} is not declared, and {unit.ref} leaves its routes to it"
             yield missing(unit, ROUTE_NOT_FOUND, message, (*ROUTE_REFS, i), Needed(HTTP_ROUTE, unit.namespace, name))

@@ -89,9 +89,8 @@ def asks_for(match: Json, header: str) -> bool:
     return any(h.get("name") == header for h in match.get("headers") or ())
 
 
-def with_pool_group(rules: Sequence[Json], name: str, group: str) -> list[Json]:
-    """The rules that refer to the service's own pool by an API group."""
-    pool = child_name(name, POOL)
+def with_pool_group(rules: Sequence[Json], pool: str, group: str) -> list[Json]:
+    """The rules that refer to a pool by an API group."""
     return [
         {**rule, "backendRefs": [{**r, "group": group} if is_pool(r, pool) else r for r in rule["backendRefs"]]}
         if any(is_pool(ref, pool) for ref in rule.get("backendRefs") or ())

@@ -85,6 +85,13 @@ def label_values(labels: Json) -> Iterator[Wrong]:
         yield from (wrong._replace(at=(key,)) for wrong in A_LABEL_VALUE(value))
 
 
+@unless({"properties": {"containers": {"minItems": 1}}})
+def populated(pod: Json) -> Iterator[Wrong]:
+    """A pod has containers; a list that is empty fits the schema."""
+    if pod.get("containers") == []:
+        yield Wrong(MISSING, "has no container", ("containers",))
+
+
 @unless({"properties": {"dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default"]}}})
 def name_resolution(pod: Json) -> Iterator[Wrong]:
     """Without the cluster's name servers, others must be named."""
@@ -248,6 +255,7 @@ def pod_affinity_rules(kind: str) -> Iterator[Rule]:
 
 
 POD_RULES: tuple[Rule, ...] = (
+    Rule("", populated),
     Rule("", name_resolution),
     Rule("", of_the_host),
     Rule("", host_ports),
