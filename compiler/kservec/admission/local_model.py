@@ -39,10 +39,13 @@ def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Loc
         value: the defaulted InferenceService.
         platform: says whether local models are enabled.
         caches: the local model caches of the cluster.
+
+    Raises:
+        Reject: the section `localModel` of the configuration cannot be read; KServe then refuses every service.
     """
     metadata = value["metadata"]
     keys = (metadata.get("labels") or {}).keys() | (metadata.get("annotations") or {}).keys()
-    if not caches and KEYS.isdisjoint(keys):
+    if not (platform.local_model.enabled and caches) and KEYS.isdisjoint(keys):
         return value
     uri = storage_uri(parts_of(value.get("spec") or {})[0])
     return value if uri is None else {**value, "metadata": with_cache(metadata, uri.uri, platform, caches)}

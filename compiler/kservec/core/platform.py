@@ -182,6 +182,11 @@ class PlatformConfig:
         return found or sections.VariantAutoscaling()
 
     @cached_property
+    def scheduler(self) -> sections.Scheduler:
+        """The `scheduler` section. KServe: config_loader.go, NewSchedulerConfig."""
+        return self.section("scheduler", sections.Scheduler) or sections.Scheduler()
+
+    @cached_property
     def local_model(self) -> sections.LocalModel:
         """The `localModel` section."""
         return self.section("localModel", sections.LocalModel) or sections.LocalModel()

@@ -13,7 +13,7 @@ from kservec.core.llm.resolved import after_templates, before_templates, pool_na
 from kservec.core.llm.rules.merged import merged_findings
 from kservec.core.llm.rules.name import name_errors
 from kservec.core.llm.scheduler_source import with_scheduler_config
-from kservec.core.llm.settings import default_gateway
+from kservec.core.llm.settings import default_gateway, model_header
 from kservec.core.llm.templates import data_of, filled, plain_parts
 from kservec.core.records import evolve
 from kservec.core.tree import Layers, Moved, Tree
@@ -174,6 +174,6 @@ def global_config(unit: Unit, spec: Json, env: Env) -> dict[str, str | bool]:
         "IngressGatewayName": gateway.name,
         "IngressGatewayNamespace": gateway.namespace,
         "EnableTLS": platform.ingress.enable_llm_inference_service_tls,
-        "ModelBasedRoutingHeaderName": platform.ingress.model_based_routing_header_name,
+        "ModelBasedRoutingHeaderName": model_header(platform),
         "InferencePoolNamespacedName": f"{unit.namespace}/{pool_name(unit.name, spec)}",
     }

@@ -20,6 +20,7 @@ from kservec.core.llm.routes import (
     without_model_rules,
 )
 from kservec.core.llm.scheduler import part_labels
+from kservec.core.llm.settings import model_header
 from kservec.core.records import evolve
 from kservec.core.routing.objects import Metadata, service_object
 from kservec.core.tree import Layer, Moved, Origin, Tree
@@ -104,7 +105,7 @@ def with_model_rules(unit: Unit, spec: Tree, env: Env) -> Tree:
     """The spec of a route with rules for each adapter, or without those for models where the platform has none."""
     assert unit.resolved is not None
     rules: list[Json] = spec.get("rules") or []
-    header = env.platform.ingress.model_based_routing_header_name
+    header = model_header(env.platform)
     gateways = gateways_of(unit, env) if unit.resolved.get(*GATEWAY_REFS) else ()
     if not routes_by_model(unit.resolved.value, env.platform, gateways):
         return with_rules(spec, *without_model_rules(rules, header))

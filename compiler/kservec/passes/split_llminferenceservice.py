@@ -15,6 +15,7 @@ from kservec.core.llm.part import Part, PartRole
 from kservec.core.llm.resolved import pool_name
 from kservec.core.llm.rules.name import group_findings
 from kservec.core.llm.scheduler_parts import scheduler_parts
+from kservec.core.llm.settings import require_settings
 from kservec.core.llm.workload_labels import (
     APPROVED_ANNOTATIONS,
     LEADER_WORKER_ANNOTATIONS,
@@ -25,7 +26,6 @@ from kservec.core.llm.workload_labels import (
 )
 from kservec.core.pods.containers import find
 from kservec.core.records import evolve
-from kservec.core.routing.domains import checked_ingress
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Step
 
@@ -71,7 +71,7 @@ def split_llminferenceservice(unit: Unit, env: Env) -> Step:
     """
     if unit.stopped or unit.resolved is None:
         return Step(unit)
-    checked_ingress(env.platform)
+    require_settings(env.platform)
     require_accounts(unit, env)
     shapes = (MAIN,) if unit.resolved.get("prefill") is None else (MAIN, PREFILL)
     workloads = [part_of(unit, shape) for shape in shapes]

@@ -139,7 +139,7 @@ class Ingress(Section):
     path_template: str = ""
     disable_ingress_creation: bool = False
     disable_http_route_timeout: bool = False
-    model_based_routing_header_name: str = "X-Gateway-Model-Name"
+    model_based_routing_header_name: str = ""
     model_based_routing_mode: str = ""
     enable_llm_inference_service_tls: bool = False
 
@@ -316,6 +316,12 @@ class VariantAutoscaling(Section):
     """`autoscaling-wva-controller-config`: what LLMInferenceServices scaled by KEDA on WVA's wishes need."""
 
     prometheus: Prometheus = Prometheus()
+
+
+class Scheduler(Section):
+    """`scheduler`: which annotations say when a certificate of KServe's own making expires."""
+
+    expiration_annotations: Sequence[str] = ()
 
 
 class OpenTelemetryCollector(Section):

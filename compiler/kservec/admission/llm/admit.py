@@ -58,7 +58,7 @@ def admit_llminferenceservice(ref: ObjectRef, document: Document, value: Json, j
         judges: what it is judged by.
 
     Raises:
-        Reject: the section `localModel` of the configuration is needed and cannot be used.
+        Reject: the section `localModel` of the configuration cannot be read.
     """
     converted = convert(value)
     source = Source(document=document, moved=converted.moved)

@@ -37,7 +37,7 @@ def default_llminferenceservice(value: Json, platform: PlatformConfig, caches: S
         caches: the local model caches of the cluster.
 
     Raises:
-        Reject: the section `localModel` of the configuration is needed and cannot be used.
+        Reject: the section `localModel` of the configuration cannot be read.
     """
     if not lookup(value, NAME):
         value = with_value(value, NAME, value["metadata"]["name"])
@@ -64,13 +64,17 @@ def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Loc
     """A service with the labels and annotations of the cache that holds its model.
 
     A model whose URI a base config gives is looked for in no cache; what the user wrote by hand then stays.
+
+    Raises:
+        Reject: the section `localModel` of the configuration cannot be read; KServe then refuses every service.
     """
     metadata = value["metadata"]
     annotations = metadata.get("annotations") or {}
     keys = (metadata.get("labels") or {}).keys() | annotations.keys()
-    if not caches and KEYS.isdisjoint(keys):
+    are_looked_for = platform.local_model.enabled and DISABLE_LOCAL_MODEL not in annotations
+    if not (are_looked_for and caches) and KEYS.isdisjoint(keys):
         return value
     uri = lookup(value, ("spec", "model", "uri")) or ""
-    if not uri and platform.local_model.enabled and DISABLE_LOCAL_MODEL not in annotations:
+    if not uri and are_looked_for:
         return value
     return {**value, "metadata": with_cache(metadata, uri, platform, caches)}

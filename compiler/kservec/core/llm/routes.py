@@ -41,9 +41,7 @@ def routes_by_model(spec: Json, platform: PlatformConfig, gateways: Iterable[Map
         gateways: the Gateways that the spec refers to, as far as they are declared.
     """
     mode = platform.ingress.model_based_routing_mode.lower()
-    if not platform.ingress.model_based_routing_header_name or mode == DISABLED:
-        return False
-    if (spec.get("annotations") or {}).get(MODEL_ROUTING) != "true":
+    if mode == DISABLED or (spec.get("annotations") or {}).get(MODEL_ROUTING) != "true":
         return False
     annotations = ((gateway.get("metadata") or {}).get("annotations") or {} for gateway in gateways)
     return mode == FORCED or not any(notes.get(MODEL_ROUTING) == OFF for notes in annotations)
@@ -54,8 +52,6 @@ def without_model_rules(rules: Sequence[Json], header: str) -> Rules:
 
     KServe: config_merge.go, stripModelBasedRoutingRules
     """
-    if not header:
-        return Rules(list(rules), tuple(range(len(rules))))
     kept = ([m for m in rule.get("matches") or () if not asks_for(m, header)] for rule in rules)
     left = [(i, {**rules[i], "matches": matches}) for i, matches in enumerate(kept) if matches]
     return Rules([rule for _, rule in left], tuple(i for i, _ in left))

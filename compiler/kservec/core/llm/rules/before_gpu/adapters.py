@@ -14,6 +14,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.llm.names import MODEL_ROUTING
 from kservec.core.llm.rules.http_rules import MOST_MATCHES, RULES
 from kservec.core.llm.rules.lora import LORA
+from kservec.core.llm.settings import model_header
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
@@ -39,7 +40,7 @@ def check_adapters(subject: Subject) -> Iterator[Diagnostic]:
     rules = subject.at(*RULES) or ()
     if not adapters or not is_chosen_by_header(subject):
         return
-    header = subject.platform.ingress.model_based_routing_header_name
+    header = model_header(subject.platform)
     named = [sum(names_model(match, header) for match in rule.get("matches") or ()) for rule in rules]
     plain = [len(rule.get("matches") or ()) for rule in rules]
     counts = [own + count * len(adapters) for own, count in zip(plain, named, strict=True)]
@@ -55,10 +56,9 @@ def check_adapters(subject: Subject) -> Iterator[Diagnostic]:
 
 def is_chosen_by_header(subject: Subject) -> bool:
     """Whether models are surely chosen by a header; a Gateway that a service names may opt out, which is not seen."""
-    ingress = subject.platform.ingress
-    if not ingress.model_based_routing_header_name or subject.at("spec", "annotations", MODEL_ROUTING) != "true":
+    if subject.at("spec", "annotations", MODEL_ROUTING) != "true":
         return False
-    mode = ingress.model_based_routing_mode.lower()
+    mode = subject.platform.ingress.model_based_routing_mode.lower()
     return mode == "forced" or (mode != "disabled" and not subject.at("spec", "router", "gateway", "refs"))
 
 
