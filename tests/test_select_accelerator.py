@@ -9,10 +9,11 @@ from kservec.passes.select_accelerator import select_accelerator
 ANNOTATION = "serving.kserve.io/gke-accelerator"
 
 
-def selected(bench, limits, node_selector=None, annotation="nvidia-l4"):
+def selected(bench, limits, node_selector=None, annotation="nvidia-l4", before=()):
     """The node selector of a predictor with these limits, and the codes of the findings."""
     container = {"name": "kserve-container", "image": "i:1", "resources": {"limits": limits}}
-    spec = {"predictor": {"containers": [container], **({"nodeSelector": node_selector} if node_selector else {})}}
+    own = {"nodeSelector": node_selector} if node_selector else {}
+    spec = {"predictor": {"containers": [*before, container], **own}}
     annotations = {ANNOTATION: annotation} if annotation is not None else {}
     platform = bench()
     step = select_accelerator(platform.unit(spec, metadata={"annotations": annotations}), platform.env)
@@ -41,3 +42,11 @@ def test_the_accelerator_of_a_pod(bench, limits, own, selector, slugs):
 def test_no_annotation(bench):
     """Without the annotation nothing is selected and nothing is said."""
     assert selected(bench, {"nvidia.com/gpu": "1"}, annotation=None) == (None, [])
+
+
+@pytest.mark.parametrize("resources", [{}, {"resources": {}}, {"resources": {"requests": {"nvidia.com/gpu": "1"}}}])
+@pytest.mark.parametrize("limits", [{"nvidia.com/gpu": "1"}, {"cpu": "1"}])
+def test_containers_without_limits(bench, limits, resources):
+    """A container that has no limits has no GPU, and another one's counts all the same."""
+    beside = {"name": "log", "image": "i:1", **resources}
+    assert selected(bench, limits, before=(beside,)) == selected(bench, limits)
