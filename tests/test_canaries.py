@@ -356,6 +356,9 @@ def test_one_model_and_several_take_each_others_place():
     assert [c["args"] for c in pod(objects(result))["initContainers"]] == [["s3://a", "/mnt/a"]]
     both = compiled({"model": model()}, canary(model={**model("s3://b"), "name": SERVER}, storageUris=several))
     assert findings(both) == ["spec/without-effect"]
+    assert both.diagnostics[0].message == (
+        "spec.canary[0].predictor.storageUris has no effect: the canary names its model in another place too"
+    )
     assert [c["args"] for c in pod(objects(both))["initContainers"]] == [["s3://b", "/mnt/models"]]
 
 
@@ -365,10 +368,18 @@ def test_two_kinds_of_places_are_refused():
     stored = {"modelFormat": {"name": "sklearn"}, "storage": place}
     result = compiled({"model": stored}, canary())
     assert findings(result) == ["canary/two-places"]
-    assert result.diagnostics[0].help.startswith("name its model by storage.path too")
+    assert (
+        result.diagnostics[0].message
+        == "canary next has storageUri, and inherits storage.path from the stable predictor"
+    )
+    assert result.diagnostics[0].help == "name its model by storage.path too, or the stable predictor's by storageUri"
     result = compiled({"model": model()}, canary(model={**stored, "name": SERVER}))
     assert findings(result) == ["canary/two-places"]
-    assert result.diagnostics[0].help.startswith("name its model by storageUri too")
+    assert (
+        result.diagnostics[0].message
+        == "canary next has storage.path, and inherits storageUri from the stable predictor"
+    )
+    assert result.diagnostics[0].help == "name its model by storageUri too, or the stable predictor's by storage.path"
 
 
 def test_a_framework_gives_the_place_of_the_model():

@@ -359,6 +359,20 @@ def test_overwritten_values_are_reported() -> None:
     assert variables(made, "head")["MODEL_NAME"] == "chat"
 
 
+def test_overwritten_values_of_workers_are_reported() -> None:
+    """The same holds for the container of the workers, as far as the service wrote it."""
+    own = {
+        "name": "worker-container",
+        "env": [{"name": "ISVC_NAME", "value": "other"}, {"name": "LEVEL", "value": "1"}],
+    }
+    found = [
+        d
+        for d in compiled({"pipelineParallelSize": 2, "containers": [own]}).diagnostics
+        if d.code.slug == "multi-node/overwritten"
+    ]
+    assert [d.message for d in found] == ["ISVC_NAME of worker-container becomes chat by the plan, not other"]
+
+
 def test_workers_that_do_not_run_are_not_remarked_upon() -> None:
     """Where the head has all GPUs, the workers' number of them does not matter."""
     own = {"name": "worker-container", "resources": {"requests": {GPU: 2}, "limits": {GPU: 2}}}

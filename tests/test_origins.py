@@ -119,6 +119,11 @@ def test_a_rollout_points_at_its_strategy() -> None:
     assert line_of(LLM, DEPLOYMENT, ("spec", "strategy")).startswith("  rolloutStrategy:")
 
 
+def test_a_selector_points_at_the_labels() -> None:
+    """Labels of an LLM service select its pods too, and each of them is at its own line there."""
+    assert line_of(LLM, DEPLOYMENT, ("spec", "selector", "matchLabels", "tier")) == "    tier: gold"
+
+
 KNATIVE = """\
 apiVersion: serving.kserve.io/v1beta1
 kind: InferenceService

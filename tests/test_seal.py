@@ -10,6 +10,7 @@ from kservec import compile_text
 from kservec.core.bundle import Bundle, manifest
 from kservec.core.intents import ExposeIntent
 from kservec.core.records import evolve
+from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Unit
 from kservec.io.packaged import packaged_schemas
 from kservec.passes.seal import seal
@@ -39,6 +40,17 @@ def test_an_object_that_does_not_fit_its_schema_is_reported(bench: Any, unit: Un
     (found,) = seal(evolve(unit, bundle=Bundle((made,))), env).diagnostics
     assert found.code.slug == "output/refused"
     assert found.message.startswith("Service churn: spec.ports[0].port ")
+    assert found.span == unit.source.span("spec", "predictor")
+
+
+def test_what_is_nobodys_is_reported_at_the_units_name(bench: Any, unit: Unit) -> None:
+    """A value that the compiler made up, and that does not fit, is reported where the unit says who it is."""
+    body = {"spec": {"ports": [{"port": "eighty"}]}}
+    made = manifest("v1", "Service", {"name": "churn", "namespace": "ml"}, body, Origin(Layer.KSERVE_DEFAULT, "test"))
+    env = evolve(bench().env, schemas=packaged_schemas())
+    (found,) = seal(evolve(unit, bundle=Bundle((made,))), env).diagnostics
+    assert found.span == unit.source.span("metadata", "name")
+    assert found.span != unit.source.span("metadata")
 
 
 def test_internal_annotations_are_not_written() -> None:

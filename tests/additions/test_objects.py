@@ -126,3 +126,18 @@ def test_certificates_of_servers_are_not_checked(scheme: str, settings: Any) -> 
     read = endpoint(MetricsPort(SERVER, 8000, scheme=scheme), Monitor(interval=""), None)  # type: ignore[arg-type]
     assert read["scheme"] == scheme
     assert read.get("tlsConfig") == settings
+
+
+@pytest.mark.parametrize(
+    ("ports", "number", "rules"),
+    [
+        ((), 9000, [("keep", "main"), ("replace", "$1:9000")]),
+        ((8000, 8001), 8001, [("keep", "main"), ("keep", "8001")]),
+        ((8000, 8001), 9000, [("keep", "main"), ("keep", "8000"), ("replace", "$1:9000")]),
+    ],
+)
+def test_a_pod_is_one_target(ports: tuple[int, ...], number: int, rules: list[tuple[str, str]]) -> None:
+    """Of the ports that a container lists one is kept: that of the metrics, or else the first, which is led to it."""
+    server = {"name": "main", "ports": [{"containerPort": port} for port in ports]}
+    read = endpoint(MetricsPort(server, number), Monitor(interval=""), None)  # type: ignore[arg-type]
+    assert [(rule["action"], rule.get("replacement") or rule["regex"]) for rule in read["relabelings"]] == rules
