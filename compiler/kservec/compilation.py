@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kservec.core.bundle import OBJECT_DECLARED, OBJECT_TWICE
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
+from kservec.core.text.brevity import brief_finding
 from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
 from kservec.frontend import READERS as UNITS
@@ -213,14 +214,14 @@ def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def presentable(finding: Diagnostic) -> Diagnostic:
-    """A finding that quotes no password of a URI."""
+    """A finding that quotes no password of a URI, and nothing at full length."""
     texts = (finding.message, finding.help, finding.label)
     if not any("://" in text for text in texts):
-        return finding
+        return brief_finding(finding)
     from kservec.core.text.confidential import without_passwords  # noqa: PLC0415 - hardly any finding quotes a URI
 
     shown = tuple(map(without_passwords, texts))
-    return finding if shown == texts else evolve(finding, message=shown[0], help=shown[1], label=shown[2])
+    return brief_finding(evolve(finding, message=shown[0], help=shown[1], label=shown[2]))
 
 
 def judge_of(front: Front) -> Judge | None:

@@ -14,6 +14,7 @@ import click
 from kservec.cli.streams import ReaderGoneError, is_terminal, write
 from kservec.core.diagnostics import Severity
 from kservec.core.records import record
+from kservec.core.text.brevity import brief_finding
 from kservec.report.text import summary, text_report
 from kservec.report.words import plural
 
@@ -51,7 +52,7 @@ class Findings:
             outcome: what came of it all, for the last line of the text.
             alone: nothing else is written; what is for machines then goes to standard output.
         """
-        found = (*found, *told())
+        found = tuple(map(brief_finding, (*found, *told())))
         shown = [d for d in found if self.notes or self.layout == JSON or d.code.severity is not Severity.NOTE]
         if not self.is_text:
             with contextlib.suppress(ReaderGoneError):  # the exit status still tells how it went

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1;36m"}
 BOLD, BLUE, RESET = "\x1b[1m", "\x1b[1;34m", "\x1b[0m"
 LONGEST_LINE = 140
-LONGEST_TEXT = 1000
 LEAD = 40
 """How much of a long line is shown before what is wrong in it."""
 CUT = "…"
@@ -74,7 +73,7 @@ def block(diagnostic: Diagnostic, page: Page) -> str:
     """One diagnostic with its excerpts."""
     severity = diagnostic.code.severity
     head = page.paint(COLOURS[severity], f"{NAMES[severity]}[{diagnostic.code.slug}]")
-    lines = [f"{head}{page.paint(BOLD, f': {printable(clipped(diagnostic.message))}')}"]
+    lines = [f"{head}{page.paint(BOLD, f': {printable(diagnostic.message)}')}"]
     gutter = max((len(str(s.line)) for s in diagnostic.spans), default=1)
     if diagnostic.span is not None:
         lines += excerpt(diagnostic.span, diagnostic.label, COLOURS[severity], page, gutter)
@@ -82,15 +81,9 @@ def block(diagnostic: Diagnostic, page: Page) -> str:
         lines += excerpt(span, text, BLUE, page, gutter)
     lead = f"{' ' * gutter} {page.paint(BLUE, '=')} {page.paint(BOLD, 'help')}: "
     for text in diagnostic.help.splitlines():
-        lines.append(f"{lead}{printable(clipped(text))}")
+        lines.append(f"{lead}{printable(text)}")
         lead = " " * (gutter + len(" = help: "))
     return "".join(f"{line}\n" for line in lines)
-
-
-def clipped(text: str) -> str:
-    """A text that is not too long to be read: of longer ones the beginning and the end."""
-    half = LONGEST_TEXT // 2
-    return text if len(text) <= LONGEST_TEXT else f"{text[:half]}{CUT}{text[-half:]}"
 
 
 def excerpt(span: Span, label: str, code: str, page: Page, gutter: int) -> list[str]:

@@ -218,18 +218,14 @@ def _malformed(code: Code, path: Path, text: str, allowed: str) -> Fault:
     odd = next((character for character in text if not character.isascii()), "")
     if odd:
         hint += f"; U+{ord(odd):04X} is not one of them, whatever it looks like"
-    return Fault(code=code, path=path, message=f"{field_path(path)} cannot be {_quoted(text)}", help=hint)
+    return Fault(code=code, path=path, message=f'{field_path(path)} cannot be "{text}"', help=hint)
 
 
 def _bad_key(path: Path, key: str) -> Fault:
     return Fault(
         code=INVALID_KEY,
         path=path,
-        message=f"{_quoted(key)} is no valid key in {field_path(path[:-1])}",
+        message=f'"{key}" is no valid key in {field_path(path[:-1])}',
         help="a key is a name of at most 63 characters, before it optionally a DNS name and a slash: example.com/team",
         at_key=True,
     )
-
-
-def _quoted(text: str) -> str:
-    return f'"{text if len(text) <= 80 else text[:77] + "..."}"'
