@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kservec.admission.llm.conversion import convert
 from kservec.core.golang.urls import url_fault
 
 
@@ -41,3 +42,19 @@ def test_what_go_reads(text: str) -> None:
 def test_what_go_does_not_read(text: str, reason: str) -> None:
     """Each is refused with what is wrong with it."""
     assert reason in (url_fault(text) or "")
+
+
+def test_the_case_of_a_scheme_does_not_count() -> None:
+    """In services, adapters and configs of both versions; the rest of a URI stays as it is written."""
+    adapters = [{"name": "sql", "uri": "S3://Bucket/A b"}, {"name": "own", "uri": "pvc://a"}]
+    service = {"apiVersion": "serving.kserve.io/v1alpha2", "spec": {"model": {"uri": "HF://Acme/Chat"}}}
+    assert convert(service).value["spec"] == {"model": {"uri": "hf://Acme/Chat"}}
+    model = {"uri": "OCI+Native://Reg/A:V1", "lora": {"adapters": adapters}}
+    old = {"apiVersion": "serving.kserve.io/v1alpha1", "spec": {"model": model}}
+    assert convert(old).value["spec"]["model"] == {
+        "uri": "oci+native://Reg/A:V1",
+        "lora": {"adapters": [{"name": "sql", "uri": "s3://Bucket/A b"}, adapters[1]]},
+    }
+    assert (
+        convert({**service, "spec": {"model": {"uri": "{{ .Name }}"}}}).value["spec"]["model"]["uri"] == "{{ .Name }}"
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kservec.admission.llm.uris import with_lower_schemes
 from kservec.core.golang.encoding import encode
 from kservec.core.names import GROUP, INTERNAL
 from kservec.core.paths import with_value
@@ -38,11 +39,12 @@ class Converted(NamedTuple):
 
 
 def convert(value: Json) -> Converted:
-    """A service or a config in v1alpha2; the value itself if it is in it already.
+    """A service or a config in v1alpha2; the value itself if it is in it already, and as Go writes it.
 
     Args:
         value: the document after the defaults of its own version's CRD, by whose schema it is valid.
     """
+    value = with_lower_schemes(value)
     if value["apiVersion"] != OLD:
         return Converted(value, {})
     moved: dict[Path, Path] = {}
