@@ -13,7 +13,7 @@ METADATA = {"name": "llama", "namespace": "ml", "labels": {"team": "a"}}
 SPEC: dict[str, Any] = {
     "model": {"uri": "hf://meta/llama", "name": "llama-3"},
     "parallelism": {"tensor": 2, "dataRPCPort": 5000},
-    "template": {"terminationGracePeriodSeconds": 90, "containers": []},
+    "template": {"terminationGracePeriodSeconds": 90, "containers": [{"name": "main"}], "nodeSelector": {"gpu": "a"}},
     "kvCacheOffloading": {
         "cpu": "10Gi",
         "evictionPolicy": "lru",
@@ -27,6 +27,10 @@ DATA = data_of(METADATA, SPEC, {"EnableTLS": True, "SystemNamespace": "kserve"})
     ("text", "expected"),
     [
         ("{{ .Name }}.{{ .Namespace }}", "llama.ml"),
+        (
+            "{{ .GetName }}.{{ .GetNamespace }} {{ .APIVersion }}/{{ .Kind }}",
+            "llama.ml serving.kserve.io/v1alpha2/LLMInferenceService",
+        ),
         ("{{ .ObjectMeta.Name }} {{ .Labels.team }}", "llama a"),
         ("{{ .Spec.Model.Name }} {{ .Spec.Model.URI }}", "llama-3 hf://meta/llama"),
         ("{{ if .GlobalConfig.EnableTLS }}https{{ else }}http{{ end }}", "https"),
@@ -40,6 +44,13 @@ DATA = data_of(METADATA, SPEC, {"EnableTLS": True, "SystemNamespace": "kserve"})
         ("{{ shutdownTimeout .Spec.Template 15 }}", "70"),
         ("{{ shutdownTimeout .Spec.Worker 15 }}", "40"),
         ("{{ shutdownTimeout .Spec.Worker 90 }}", "0"),
+        ("{{ .Spec.Template.NodeSelector.gpu }} {{ index .Spec.Template.NodeSelector `gpu` }}", "a a"),
+        (
+            "{{ .Spec.Template.ServiceAccountName }}|{{ .Spec.Template.DNSPolicy }}|{{ .Spec.Template.HostNetwork }}",
+            "||false",
+        ),
+        ("{{ with .Spec.Template.RuntimeClassName }}x{{ end }}{{ range .Spec.Template.Tolerations }}y{{ end }}|", "|"),
+        ("{{ with index .Spec.Template.Containers 0 }}{{ .Name }} {{ .Image }}|{{ len .Args }}{{ end }}", "main |0"),
         ("a {{- if true }} b\n{{- end }}", "a b\n"),
         ("a\n  {{- `x` }}", "a\nx"),
         ("<&>{{ `` }}", "<&>"),
@@ -65,6 +76,9 @@ def test_what_templates_give(text: str, expected: str) -> None:
         ("{{ .Spec.Prefill.Parallelism }}", "nil pointer"),
         ("{{ .Nope }}", "Nope"),
         ("{{ .Labels.nope }}", "nope"),
+        ("{{ .Spec.Template.NodeSelector.nope }}", "nope"),
+        ("{{ .Spec.Template.Nope }}", "Nope"),
+        ("{{ .Spec.Template.Affinity.NodeAffinity }}", "nil pointer"),
         ('{{ "quoted" }}', "double quotes"),
         ("{{ if }}", "if"),
         ("{{ .Name ", "not closed"),

@@ -87,7 +87,8 @@ TYPES: Final[Mapping[str, Mapping[str, str]]] = {
 
 _NAMES: Final = {
     "uri": "URI", "lora": "LoRA", "wva": "WVA", "hpa": "HPA", "keda": "KEDA", "cpu": "CPU", "pvc": "PVC",
-    "http": "HTTP", "dataRPCPort": "DataRPCPort", "kvCacheOffloading": "KVCacheOffloading",
+    "http": "HTTP", "dataRPCPort": "DataRPCPort", "kvCacheOffloading": "KVCacheOffloading", "dnsConfig": "DNSConfig",
+    "dnsPolicy": "DNSPolicy", "os": "OS", "tty": "TTY",
 }  # fmt: skip
 
 

@@ -25,11 +25,15 @@ from kservec.core.golang.template_quick import Prepared, prepared
 from kservec.core.golang.template_syntax import TemplateError
 from kservec.core.llm.go_types import FIELDS, SPEC, Type, go_name
 from kservec.core.llm.names import child_name
+from kservec.core.llm.pod_types import POD_FIELDS
+from kservec.core.names import GROUP
 from kservec.core.quantity import parse_quantity
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
 
+KIND: Final = "LLMInferenceService"
+STORED: Final = f"{GROUP}/v1alpha2"
 DEFAULT_GRACE_SECONDS: Final = 60
 CLEANUP_SECONDS: Final = 5
 ZEROS: Final[Mapping[str, GoValue]] = {"string": "", "bool": False, "int32": 0, "URL": "", "map": {}}
@@ -191,9 +195,13 @@ def data_of(metadata: Json, spec: Json, settings: Mapping[str, GoValue]) -> Stru
     fields = struct(spec, SPEC)
     meta = object_meta(metadata)
     return Struct(
-        "LLMInferenceService",
+        KIND,
         {
             **meta.fields,
+            "GetName": meta.fields["Name"],
+            "GetNamespace": meta.fields["Namespace"],
+            "Kind": KIND,
+            "APIVersion": STORED,
             "ObjectMeta": meta,
             "Spec": fields,
             "Status": Unknown("the status is known only in a running cluster"),
@@ -229,7 +237,8 @@ class _Fields(Mapping[str, GoValue]):
 
 
 _NAMES: Final = {
-    owner: {go_name(name): (name, field) for name, field in fields.items()} for owner, fields in FIELDS.items()
+    owner: {go_name(name): (name, field) for name, field in fields.items()}
+    for owner, fields in {**FIELDS, **POD_FIELDS}.items()
 }
 
 
@@ -242,7 +251,7 @@ def struct(value: Json, kind: str) -> Struct:
 def _field(value: Json, kind: Type) -> GoValue:
     if value is None:
         if kind.is_pointer:
-            return NilPointer(f"v1alpha2.{kind.name}")
+            return NilPointer(f"{'v1alpha2' if kind.name in FIELDS else 'v1'}.{kind.name}")
         return [] if kind.is_list else ZEROS.get(kind.name, Unknown(f"a missing {kind.name} is not supported"))
     if kind.is_list and isinstance(value, list):
         return [struct(item, kind.name) if isinstance(item, dict) else item for item in value]
