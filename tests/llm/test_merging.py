@@ -111,6 +111,22 @@ def test_a_volume_lies_in_one_place() -> None:
     assert found[0] == {"name": "home", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
 
 
+def test_pods_of_the_router_are_merged_like_others() -> None:
+    """Those of the scheduler and of its tokenizer."""
+    below, above = {"httpGet": {"port": 1}}, {"exec": {"command": ["true"]}}
+    for path in (("template",), ("tokenizer", "template")):
+        found = merged([of_scheduler(path, below), of_scheduler(path, above)])
+        assert found == of_scheduler(path, above)
+
+
+def of_scheduler(path: tuple[str, ...], probe: Any) -> Any:
+    """A spec whose scheduler has a pod with a probe at a path."""
+    pod: Any = {"containers": [{"name": "main", "readinessProbe": probe}]}
+    for step in reversed(("router", "scheduler", *path)):
+        pod = {step: pod}
+    return pod
+
+
 @pytest.mark.parametrize("shared", [[{"type": "a"}], {"gate": True}])
 def test_inline_configurations_that_share_a_list_or_map(shared: Any) -> None:
     """Kubernetes knows no way to merge them, and says so."""

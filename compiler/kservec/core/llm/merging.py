@@ -24,6 +24,7 @@ PODS: Final = (
     ("template",), ("worker",), ("prefill", "template"), ("prefill", "worker"), ("router", "scheduler", "template"),
 )  # fmt: skip
 """The pods of a spec that have a list of containers even where none is written; a tokenizer's is not among them."""
+ALL_PODS: Final = (*PODS, ("router", "scheduler", "tokenizer", "template"))
 
 
 class UnmergeableError(Exception):
@@ -72,7 +73,7 @@ def laid_over(base: Json, patch: Json) -> Json:
             raise UnmergeableError(min(shared))
     if not lookup(patch, ("model", "uri")) and "model" in patch:
         patch = {**patch, "model": {name: part for name, part in patch["model"].items() if name != "uri"}}
-    for path in PODS:
+    for path in ALL_PODS:
         pod, below = lookup(patch, path), lookup(base, path)
         if pod and below and (alone := exclusive(below, pod)) is not pod:
             patch = with_pod(patch, path, alone)
