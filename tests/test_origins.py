@@ -175,7 +175,7 @@ def test_arguments_of_a_transformer_are_the_users_and_ours() -> None:
     assert (body.get(*at, 1), body.span((*at, 1))) == ("--model_name", None)
 
 
-def test_labels_of_a_runtime_point_at_the_runtime() -> None:
+def test_what_a_runtime_gives_points_at_the_runtime() -> None:
     """What a runtime gives its pods is at its own lines, and what the service says goes before it."""
     runtime = """\
 apiVersion: serving.kserve.io/v1alpha1
@@ -187,6 +187,8 @@ spec:
     team: nobody
   annotations:
     from: runtime
+  nodeSelector:
+    disk: fast
   supportedModelFormats: [{name: sklearn, autoSelect: true}]
   containers: [{name: kserve-container, image: "server:1"}]
 ---
@@ -196,3 +198,4 @@ spec:
     assert line_of(text, DEPLOYMENT, (*where, "labels", "owner")) == "    owner: platform"
     assert line_of(text, DEPLOYMENT, (*where, "labels", "team")) == "    team: risk"
     assert line_of(text, DEPLOYMENT, (*where, "annotations", "from")) == "    from: runtime"
+    assert line_of(text, DEPLOYMENT, (*POD, "nodeSelector", "disk")) == "    disk: fast"

@@ -451,3 +451,19 @@ def test_scale_is_pure(bench):
     assert scale(unit, b.env) == scale(unit, b.env)
     assert unit.components[0].peek(ScaleIntent)
     assert not unit.bundle.manifests
+
+
+@pytest.mark.parametrize("scaler", ["hpa", "keda"])
+@pytest.mark.parametrize(
+    ("metric", "most", "found"),
+    [
+        (resource("memory", type="Utilization", averageUtilization=50), 3, ["scaling/no-request"]),
+        (resource("memory", type="AverageValue", averageValue="2Gi"), 3, []),
+        (resource("memory", type="Utilization", averageUtilization=50), 1, []),
+    ],
+)
+def test_a_utilization_is_a_share_of_requests(bench, scaler, metric, most, found):
+    """A container without a request is reported where a share of it decides between numbers of pods."""
+    b = bench()
+    step = scaled(b, predictor(maxReplicas=most, autoScaling={"metrics": [metric]}), scaler)
+    assert b.slugs(step) == found

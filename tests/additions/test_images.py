@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kservec.core.lock import Lock
 from kservec.core.pods.image_names import rewritten
+from kservec.core.registry import load_plugs
+from kservec.passes.pin_versions import model
 
 RULES = {
     "docker.io/": "m.example/hub/",
@@ -40,3 +43,20 @@ def test_the_longest_rule_counts(image: str, expected: str) -> None:
 def test_a_short_rule_fits_short_names() -> None:
     """`kserve/` is a beginning of what is written, and the longer rule of two that fit counts."""
     assert rewritten("kserve/agent:v1", {"docker.io/": "a/", "kserve/": "b/"}) == "b/agent:v1"
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("uri", "pinned"),
+    [
+        ("hf://acme/chat", f"hf://acme/chat:{COMMIT}"),
+        ("hf://acme/chat:main", f"hf://acme/chat:{COMMIT}"),
+        ("s3://models/iris", "s3://models/iris"),
+        ("--serve", "--serve"),
+    ],
+)
+def test_only_uris_with_revisions_get_a_commit(uri: str, pinned: str) -> None:
+    """A lock may list what it likes: a bucket has no revisions, and what is no URI has none either."""
+    assert model(uri, Lock(models={uri: COMMIT}), load_plugs()) == pinned

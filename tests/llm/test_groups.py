@@ -69,6 +69,14 @@ def test_members_serve_the_same_models() -> None:
     assert slugs(built(*documents)) == ["llm/group-divergent", "llm/group-divergent"]
 
 
+@pytest.mark.parametrize(("count", "routes", "found"), [(16, 16, []), (17, 0, ["llm/group-too-large"])])
+def test_a_route_leads_to_so_many_members(count: int, routes: int, found: list[str]) -> None:
+    """A rule has at most 16 backends; of a larger group nobody gets a route."""
+    compilation = built(*(member(f"m{number:02}", 1) for number in range(count)))
+    assert slugs(compilation) == found
+    assert sum(made.ref.kind == "HTTPRoute" for made in compilation.objects) == routes
+
+
 def test_a_pool_of_somebody_else_is_a_member_by_the_older_version() -> None:
     """As KServe refers to it."""
     objects = made(member("blue", 1, {"pool": {"ref": {"name": "own"}}}), foreign_pool("own"))

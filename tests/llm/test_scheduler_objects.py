@@ -37,6 +37,15 @@ def test_a_scheduler_has_all_that_it_needs() -> None:
     ]
 
 
+def test_a_port_has_the_protocol_of_its_container() -> None:
+    """The Service takes what the container says of a port, and of ports of one name the last."""
+    own = [{"name": "zmq", "containerPort": 5557, "protocol": "UDP"}, {"name": "metrics", "containerPort": 9090}]
+    template = {"containers": [{"name": "main", "ports": [*own, {"name": "mine", "containerPort": 1}]}]}
+    ports = made(llm(router=router({"template": template})))["Service/chat-epp-service"]["spec"]["ports"]
+    listed = {p["name"]: (p["port"], p["protocol"]) for p in ports}
+    assert (listed["zmq"], listed["metrics"], "mine" in listed) == ((5557, "UDP"), (9090, "TCP"), False)
+
+
 @pytest.mark.parametrize("scheduler", [None, {"pool": {"ref": {"name": "own-pool"}}}])
 def test_without_a_scheduler_of_its_own_there_is_nothing(scheduler: dict[str, Any] | None) -> None:
     """Neither without one nor with a pool of somebody else's is any of its objects made."""
@@ -106,6 +115,27 @@ def test_an_account_takes_over_what_the_main_pods_have() -> None:
     assert found["metadata"]["annotations"] == {"a": "b"}
     assert found["secrets"] == [{"name": "hub"}]
     assert found["imagePullSecrets"] == [{"name": "pull"}]
+
+
+@pytest.mark.parametrize(
+    ("template", "accounts", "token"),
+    [
+        ({"serviceAccountName": "picker"}, (account("picker", secrets=[{"name": "hub"}]),), True),
+        ({"serviceAccountName": "picker"}, (account("picker"), account("default", secrets=[{"name": "hub"}])), False),
+        ({}, (account("default", secrets=[{"name": "hub"}]),), True),
+    ],
+)
+def test_a_schedulers_own_tokenizer_reads_as_the_scheduler(
+    template: dict[str, Any], accounts: tuple[dict[str, Any], ...], token: bool
+) -> None:
+    """A tokenizer beside the scheduler downloads with the credentials of the account that the scheduler runs as."""
+    metadata = {"name": "hub", "namespace": "ml"}
+    hub = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"HF_TOKEN": "x"}}
+    containers = [{"name": "tokenizer", "image": "registry.example.com/tokenizer:1"}]
+    service = llm(model={"uri": "hf://acme/tiny"}, router=router({"template": {"containers": containers, **template}}))
+    pod = made(service, hub, *accounts)["Deployment/chat-kserve-router-scheduler"]["spec"]["template"]["spec"]
+    (download,) = pod["initContainers"]
+    assert ("HF_TOKEN" in [variable["name"] for variable in download["env"]]) is token
 
 
 def test_an_account_that_nothing_declares_is_refused() -> None:

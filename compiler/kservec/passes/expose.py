@@ -106,7 +106,7 @@ def without_canaries(unit: Unit) -> Unit:
 
     In Knative mode the workload shares traffic between its own revisions, and needs them still.
     """
-    if unit.mode is Mode.KNATIVE or not any(c.peek(CanaryIntent) for c in unit.components):
+    if unit.mode is Mode.KNATIVE:
         return unit
     return unit.with_components(tuple(c.take(CanaryIntent)[1] for c in unit.components))
 
