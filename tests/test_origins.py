@@ -94,7 +94,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-def line_of(text: str, kind: str, path: tuple[str, ...]) -> str:
+def line_of(text: str, kind: str, path: tuple[str | int, ...]) -> str:
     """The line that a field of the object of a kind points at."""
     front, compilation = front_of([File("spec.yaml", text.encode())])
     assert compilation.ok
@@ -199,3 +199,37 @@ spec:
     assert line_of(text, DEPLOYMENT, (*where, "labels", "team")) == "    team: risk"
     assert line_of(text, DEPLOYMENT, (*where, "annotations", "from")) == "    from: runtime"
     assert line_of(text, DEPLOYMENT, (*POD, "nodeSelector", "disk")) == "    disk: fast"
+
+
+def test_a_server_that_is_put_in_front_points_at_its_own_lines() -> None:
+    """KServe's container comes first, wherever the user has it, and so does what it says."""
+    before, _, _ = SERVICE.partition("    model:")
+    containers = """\
+    containers:
+      - name: log
+        image: "log:1"
+      - name: kserve-container
+        image: "mine:1"
+"""
+    text = before.format(scaler="hpa", scaling="") + containers
+    assert line_of(text, DEPLOYMENT, (*POD, "containers", "kserve-container", "image")) == '        image: "mine:1"'
+    assert line_of(text, DEPLOYMENT, (*POD, "containers", "log", "image")) == '        image: "log:1"'
+
+
+def test_rules_of_a_route_point_at_the_users() -> None:
+    """A rule that moves up, since the one before it asks for a model where models have no routes, stays at its line."""
+    routed = """\
+  annotations:
+    serving.kserve.io/model-based-routing-enabled: "false"
+  router:
+    gateway: {}
+    route:
+      http:
+        spec:
+          rules:
+            - name: first
+              matches: [{headers: [{name: X-Gateway-Model-Name, value: chat}]}]
+            - name: second
+              matches: [{path: {type: PathPrefix, value: /}}]
+"""
+    assert line_of(LLM + routed, "HTTPRoute", ("spec", "rules", 0, "name")) == "            - name: second"

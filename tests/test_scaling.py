@@ -124,6 +124,11 @@ def utilization(name, percent):
         ({"autoScaling": {"metrics": [external()]}}, [CPU_80], ["autoScaling.metrics[0]"]),
         ({"autoScaling": {"metrics": [resource("cpu", type="Utilization")]}}, [CPU_80], []),
         (
+            {"autoScaling": {"metrics": [resource("nvidia.com/gpu", type="Utilization", averageUtilization=50)]}},
+            [CPU_80],
+            ["autoScaling.metrics[0]"],
+        ),
+        (
             {"autoScaling": {"metrics": [resource("cpu", type="AverageValue", averageValue="1")]}, "scaleTarget": 9},
             [CPU_80],
             ["scaleTarget", "autoScaling.metrics[0].resource.target.type"],
@@ -362,14 +367,16 @@ def test_keda_passes_over_single_metrics(bench):
     ],
 )
 def test_keda_needs_triggers(bench, auto_scaling, slug):
-    """A ScaledObject without triggers, or a metric without its member, is an error at the component."""
+    """A ScaledObject without triggers is an error at the settings, a metric without its member one at the metric."""
     fields = {} if auto_scaling is None else {"autoScaling": auto_scaling}
+    b = bench()
     with pytest.raises(Reject) as reject:
-        keda_of(bench(), **fields)
+        keda_of(b, **fields)
     (diagnostic,) = reject.value.diagnostics
     assert diagnostic.code.slug == slug
-    assert diagnostic.span is not None
-    assert diagnostic.span.file == "isvc.yaml"
+    source = b.unit(predictor(**fields), metadata={"annotations": {CLASS: "keda"}}).source
+    metric = ("metrics", 0) if slug == "scaling/incomplete-metric" else ()
+    assert diagnostic.span == source.span("spec", "predictor", "autoScaling", *metric)
 
 
 def test_keda_absent(bench):
