@@ -43,6 +43,10 @@ METRICS = """\
         - type: Resource
           resource: {name: memory, target: {type: Utilization, averageUtilization: 70}}
 """
+BEHAVIOR = """\
+      behavior:
+        scaleDown: {selectPolicy: Min}
+"""
 QUERY = """\
     autoScaling:
       metrics:
@@ -78,6 +82,8 @@ ROWS = [
     ("hpa", TARGET, HPA, ("spec", "maxReplicas"), "    maxReplicas: 7"),
     ("hpa", TARGET, HPA, ("spec", "metrics"), "    scaleTarget: 60"),
     ("hpa", METRICS, HPA, ("spec", "metrics"), "      metrics:"),
+    ("hpa", METRICS + BEHAVIOR, HPA, ("spec", "behavior", "scaleDown", "selectPolicy"),
+     "        scaleDown: {selectPolicy: Min}"),
     ("keda", QUERY, KEDA, ("spec", "minReplicaCount"), "    minReplicas: 2"),
     ("keda", QUERY, KEDA, ("spec", "maxReplicaCount"), "    maxReplicas: 7"),
     ("keda", QUERY, KEDA, ("spec", "triggers"), "      metrics:"),

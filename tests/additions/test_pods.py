@@ -57,6 +57,18 @@ def test_what_is_written_stays(own: Any) -> None:
     assert made_of.get("runAsNonRoot") is not True or made_of.get("runAsUser") != 0
 
 
+def test_a_model_that_runs_as_root_is_left_so() -> None:
+    """Images of models run as the platform has them run, but for one that says whom it runs as."""
+    own = {"name": "modelcar-more", "image": "registry.example.com/more:1", "securityContext": {"runAsUser": 0}}
+    model = {"modelFormat": {"name": "sklearn"}, "storageUri": "oci://registry.example.com/iris:1"}
+    text = service(model=model, containers=[own])
+    found = pod(text, pod_security="restricted", secures_all=True)
+    assert context(found, "modelcar")["runAsUser"] == 1010
+    assert context(found, "modelcar")["runAsNonRoot"] is True
+    assert context(found, "modelcar-more")["runAsUser"] == 0
+    assert "runAsNonRoot" not in context(found, "modelcar-more")
+
+
 def test_the_pods_settings_count_for_its_containers() -> None:
     """What the pod says is not said again, nor against it."""
     text = service(
