@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from kservec.core.records import evolve, record
 from kservec.core.text.file_names import is_yaml_or_json
 from kservec.gitops.layout import INDEX
 from kservec.io.git import LINK, GitError, blob_id, repository_of
+from kservec.io.interrupts import temporary_folder
 from kservec.io.workspace import Workspace, open_workspace
 from kservec.project.reading import PROJECT_FILE, read_project
 
@@ -179,8 +179,7 @@ def checked_out(base: Base, limits: Limits) -> Iterator[Workspace | None]:
     outputs = [f"{posixpath.normpath(s.output)}/" for s in base.environments.values()]
     blobs = {p: b for p, b in base.files(["."]).items() if not p.startswith(tuple(outputs))}
     contents = {path: content for path, content in texts(base, blobs).items() if len(content) <= limits.max_bytes}
-    with tempfile.TemporaryDirectory(prefix="kservec-") as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         for path, content in contents.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)

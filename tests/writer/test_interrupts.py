@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import sys
+import tempfile
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -13,13 +16,14 @@ from tests.cli.running import SERVICE
 
 from kservec.cli.main import run
 from kservec.io import exchange, replacement, site_writer, tree_writer
+from kservec.io.interrupts import temporary_folder
 from kservec.io.site_writer import MARKER, write_site
 from kservec.io.tree_writer import write_tree
 
 from .trees import tree, with_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import FrameType
     from typing import Any
 
@@ -49,10 +53,10 @@ class Interrupt:
         return self
 
 
-def interrupted(line: int, write: Callable[[], object]) -> bool:
+def interrupted(line: int, write: Callable[[], object], kind: type[Interrupt] = Interrupt) -> bool:
     """Write, with an interrupt before a line; whether it came before the end."""
     before = sys.gettrace()
-    sys.settrace(Interrupt(line))
+    sys.settrace(kind(line))
     try:
         write()
     except KeyboardInterrupt:
@@ -81,6 +85,66 @@ def test_an_interrupt_at_any_line_leaves_one_whole_tree_and_nothing_else(
         line += 1
     assert seen == {True, False}
     assert line > 100
+
+
+class HeldDown(Interrupt):
+    """A Ctrl-C that is held down: an interrupt before a certain line, and at every line of clearing up after that."""
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> Interrupt | None:
+        """What Python calls at each line."""
+        del argument
+        clears = frame.f_code.co_name == "recover" or frame.f_code.co_filename == shutil.__file__
+        if not clears and (frame.f_code.co_filename not in WRITING or frame.f_code.co_name == "locked"):
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0 or (self.left < 0 and clears):
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+
+@pytest.fixture(name="_interrupts")
+def interrupts_fixture() -> Iterator[None]:
+    """Have interrupts raised here as in a program of its own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # as below
+def test_interrupts_that_come_while_it_clears_up_wait(tmp_path: Path) -> None:
+    """However many: one whole tree is left, and nothing else."""
+    out, line = tmp_path / "out", 1
+    write_tree(out, OLD, force=False)
+    while interrupted(line, lambda: write_tree(out, NEW, force=False), HeldDown):
+        assert tree(out) in (OLD, NEW), line
+        assert os.listdir(tmp_path) == ["out"], line
+        if tree(out) == NEW:
+            write_tree(out, OLD, force=False)
+        line += 1
+    assert line > 100
+
+
+@pytest.mark.usefixtures("_interrupts")
+def test_interrupts_wait_for_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What kustomize and a commit's files are laid into is removed, too."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    clean = tempfile.TemporaryDirectory.cleanup
+
+    def interrupted_first(made: tempfile.TemporaryDirectory[str]) -> None:
+        signal.raise_signal(signal.SIGINT)
+        clean(made)
+
+    def used() -> None:
+        with temporary_folder() as folder:
+            (folder / "a.yaml").write_text("a: 1\n")
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(tempfile.TemporaryDirectory, "cleanup", interrupted_first)
+    with pytest.raises(KeyboardInterrupt):
+        used()
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file between open and `with`

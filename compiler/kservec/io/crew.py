@@ -18,7 +18,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import wait
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kservec.core.registry import load_plugs
+from kservec.io.interrupts import no_interrupts
 from kservec.io.packaged import packaged_schemas
 from kservec.workshop import alone, batches
 
@@ -136,19 +137,6 @@ def hired(workshop: Workshop, count: int, method: str) -> list[Worker]:
     for _, theirs in pipes:
         theirs.close()
     return workers
-
-
-@contextmanager
-def no_interrupts() -> Iterator[None]:
-    """Let interrupts wait: processes that are started meanwhile never get any, for this one ends them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def workshop_anew(inputs: Inputs) -> Workshop:

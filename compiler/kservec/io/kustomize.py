@@ -10,13 +10,13 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from kservec.io.interrupts import temporary_folder
 from kservec.overlays.messages import cleaned
 from kservec.overlays.wrapper import WRAPPER
 
@@ -83,7 +83,7 @@ def build(files: Mapping[str, bytes], tool: Tool | None = None, seconds: float =
     tool = tool or next(tools(), None)
     if tool is None:
         raise NoKustomizeError(f"an overlay needs kustomize, and there is none here; {HOW_TO}")
-    with tempfile.TemporaryDirectory(prefix="kservec-") as given:
+    with temporary_folder() as given:
         folder = Path(os.path.realpath(given))
         for path, content in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kservec.io.exchange import exchange, sync, sync_tree
+from kservec.io.interrupts import no_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,14 +30,19 @@ def recover(place: Workplace, folder: Path) -> None:
 
 @contextlib.contextmanager
 def cleared_up(place: Workplace, folder: Path) -> Iterator[None]:
-    """Clear the workplace up after what is done inside, even if clearing up is what an interrupt comes into."""
+    """Clear the workplace up after what is done inside. Interrupts that come meanwhile wait for the end of that.
+
+    One may come just before clearing up begins: then it is begun again.
+    """
     try:
         try:
             yield
         finally:
-            recover(place, folder)
+            with no_interrupts():
+                recover(place, folder)
     except KeyboardInterrupt:
-        recover(place, folder)
+        with no_interrupts():
+            recover(place, folder)
         raise
 
 
