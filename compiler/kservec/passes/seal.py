@@ -9,7 +9,7 @@ from kservec.core.unit import Step
 from kservec.core.validity.object_validity import object_faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kservec.core.bundle import Manifest
     from kservec.core.registry import Env
@@ -50,17 +50,31 @@ def seal(unit: Unit, env: Env) -> Step:
     Reports: output/intent-left, output/*, pod/*, platform/kind-absent
     """
     found = [*leftovers(unit)]
+    faulty: list[tuple[Fault, Diagnostic]] = []
     misfitting: list[Diagnostic] = []
     for made in unit.bundle.manifests:
         ref, body = made.ref, made.body.value
         # The kinds of the core are always there: a bare Service means Knative's.
         if env.platform.absent and ref.group and not env.platform.has(ref.api_version, ref.kind):
             found.append(absent_kind(unit, made))
-        faults = [refusal(unit, made, fault) for fault in object_faults(ref.api_version, ref.kind, body)]
-        found += faults
-        if not any(fault.is_error for fault in faults) and not env.schemas.fits(body, ref.api_version, ref.kind):
+        faults = [(fault, refusal(unit, made, fault)) for fault in object_faults(ref.api_version, ref.kind, body)]
+        faulty += faults
+        if not any(refused.is_error for _, refused in faults) and not env.schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
-    return Step(unit, (*found, *misfitting))
+    return Step(unit, (*found, *once_each(faulty), *misfitting))
+
+
+def once_each(faulty: Iterable[tuple[Fault, Diagnostic]]) -> Iterator[Diagnostic]:
+    """What is wrong, without what further containers and objects have from the same field.
+
+    As do the modelcar and the init container that fetches its image, and the pods of a canary.
+    """
+    said = set()
+    for fault, refused in faulty:
+        key = (fault.code, refused.span, fault.once)
+        if not fault.once or key not in said:
+            yield refused
+        said.add(key)
 
 
 def absent_kind(unit: Unit, made: Manifest) -> Diagnostic:

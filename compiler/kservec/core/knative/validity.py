@@ -179,7 +179,7 @@ def container_faults(container: Json, pod: Json, *, serves: bool) -> Iterator[Fa
     image = container.get("image") or ""
     if image and not is_image(image):
         message = f"container {name} has the image {image!r}"
-        yield Fault(IMAGE, ("image",), message, help=f"write it as {IMAGE_FORM}")
+        yield Fault(IMAGE, ("image",), message, help=f"write it as {IMAGE_FORM}", once=image)
     ports: list[Json] = container.get("ports") or []
     for port in ports:
         yield from port_faults(port, name)

@@ -70,7 +70,10 @@ _plain_step = re.compile(r"[A-Za-z_][-A-Za-z0-9_]*").fullmatch
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong at one place of a value. `at_key`: it is the field's name that is at fault."""
+    """One thing that is wrong at one place of a value. `at_key`: it is the field's name that is at fault.
+
+    `once` is the text that is at fault, where several places may have it from one field: that field is told of once.
+    """
 
     code: Code
     path: Path
@@ -79,6 +82,7 @@ class Fault(NamedTuple):
     help: str = ""
     at_key: bool = False
     related: tuple[tuple[Path, str], ...] = ()
+    once: str = ""
 
     def below(self, *steps: str | int) -> Fault:
         """The same fault of a larger value, in which this one stands at a path."""

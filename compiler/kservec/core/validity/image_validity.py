@@ -50,4 +50,5 @@ def may_be_image(image: str) -> bool:
 
 def no_image(owner: str, image: str, path: Path) -> Fault:
     """The warning about one image."""
-    return Fault(IMAGE, path, f"{owner} has the image {image!r}, which is no name of one", help=f"write it as {FORM}")
+    message = f"{owner} has the image {image!r}, which is no name of one"
+    return Fault(IMAGE, path, message, help=f"write it as {FORM}", once=image)
