@@ -55,7 +55,7 @@ def test_nothing_is_said_about_annotations_with_an_effect(key: str, place: Place
         ("autoscaling.knative.dev/target", SERVICE, STANDARD, "no effect in Standard mode", "Knative mode only"),
         ("serving.kserve.io/autoscalerClass", SERVICE, KNATIVE, "no effect in Knative mode", "Standard mode only"),
         ("serving.kserve.io/s3-endpoint", SERVICE, STANDARD, "on an InferenceService", "a Secret or a ServiceAccount"),
-        ("serving.kserve.io/stop", COMPONENT, STANDARD, "on a component", "an InferenceService"),
+        ("serving.kserve.io/stop", Place.SECRET, None, "on a Secret", "an InferenceService"),
         ("networking.kserve.io/visibility", SERVICE, STANDARD, "has no effect", "as a label"),
     ],
 )

@@ -359,6 +359,35 @@ def test_stopped_units_have_no_objects(bench):
         expose(broken.unit({"predictor": part()}, stopped=True), broken.env)
 
 
+def stopped_part(value: str = "true"):
+    """A component that says itself whether it is stopped."""
+    return part(annotations={"serving.kserve.io/stop": value})
+
+
+@pytest.mark.parametrize(
+    ("section", "stopped", "names"),
+    [
+        (BY_GATEWAY, "transformer", ["Service/churn-predictor", "HTTPRoute/churn-predictor"]),
+        (BY_GATEWAY, "predictor", ["Service/churn-transformer", "HTTPRoute/churn-transformer"]),
+        (BY_INGRESS, "transformer", ["Service/churn-predictor"]),
+    ],
+)
+def test_a_stopped_component_has_no_objects(bench, section, stopped, names):
+    """A component that is stopped alone has no Service and no route, and the service as a whole has no route."""
+    b = bench(ingress=section)
+    step = expose(b.unit({"predictor": part(), "transformer": part(), stopped: stopped_part()}), b.env)
+    assert sorted(f"{m.ref.kind}/{m.ref.name}" for m in step.unit.bundle.manifests) == sorted(names)
+    assert "exposure/component-stopped" in {d.code.slug for d in step.diagnostics}
+
+
+def test_a_component_of_a_stopped_service_may_run(bench):
+    """What stands on a component counts for its objects: it runs, without routes, though the service is stopped."""
+    b = bench(ingress=BY_GATEWAY)
+    step = expose(b.unit({"predictor": stopped_part("false")}, stopped=True), b.env)
+    assert [f"{m.ref.kind}/{m.ref.name}" for m in step.unit.bundle.manifests] == ["Service/churn-predictor"]
+    assert not step.diagnostics
+
+
 def test_stopping_works_where_nothing_is_exposed(bench):
     """A service can be stopped on a platform that makes no routes; KServe's controller fails there for ever."""
     b = bench(ingress={**BY_GATEWAY, "disableIngressCreation": True})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.core.diagnostics import has_errors
 from kservec.core.records import entity
+from kservec.core.serving.stopping import is_down
 from kservec.emit import dump
 from kservec.gitops.rendered import Rendered
 from kservec.pipeline import REFERRING, run
@@ -127,7 +128,7 @@ def stages(units: Iterable[Unit]) -> tuple[list[Unit], list[Unit]]:
 
 def url_of(unit: Unit, env: Env) -> str:
     """The URL that a service is reached at, as KServe writes it into the status; empty for one that is not exposed."""
-    if unit.stopped or not (unit.components or unit.parts):
+    if is_down(unit) or not (unit.components or unit.parts):
         return ""
     if unit.parts:
         from kservec.core.llm.settings import service_url  # noqa: PLC0415 - most runs have no such service

@@ -12,6 +12,7 @@ from kservec.core.graphs.endpoints import GRAPH, in_path, model_name, spoken_pro
 from kservec.core.llm.names import MODEL_PORT, WORKLOAD_SERVICE, child_name
 from kservec.core.llm.settings import scheme
 from kservec.core.paths import lookup
+from kservec.core.serving.stopping import is_down
 from kservec.core.unit import Role
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Address(NamedTuple):
 
 def address_of(unit: Unit, env: Env) -> Address | None:
     """The address of a unit that has gone through its passes; None for one that serves nothing."""
-    if unit.stopped or not (unit.components or unit.parts):
+    if is_down(unit) or not (unit.components or unit.parts):
         return None
     if unit.parts:
         service = f"{child_name(unit.name, WORKLOAD_SERVICE)}.{unit.namespace}.svc.{env.platform.cluster_domain}"

@@ -24,6 +24,7 @@ from kservec.core.routing.domains import (
 )
 from kservec.core.routing.objects import Metadata, route_metadata, service_object
 from kservec.core.routing.services import entry_address, entry_component, is_grpc
+from kservec.core.serving.stopping import is_stopped, stopped_alone
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role, finding
 
@@ -164,7 +165,7 @@ def canary_weights(unit: Unit, env: Env) -> tuple[tuple[str, int], ...]:
     if not env.profile.splits_canaries:
         return ()
     canaries = [(c, i.percent) for c in unit.components if c.canary for i in c.peek(CanaryIntent)]
-    shares = [(c.name, percent) for c, percent in canaries if c.replicas != 0]
+    shares = [(c.name, percent) for c, percent in canaries if c.replicas != 0 and not is_stopped(unit, c)]
     return (("", 100 - sum(percent for _, percent in shares)), *shares) if canaries else ()
 
 
@@ -176,7 +177,7 @@ def selects(unit: Unit, env: Env) -> bool:
 
 
 def render(unit: Unit, env: Env) -> Exposed:
-    """The routes of a service.
+    """The routes of a service; where a component is stopped there is none to the service as a whole.
 
     Raises:
         Reject: the cluster has no HTTPRoute, or a template of the configuration gives no host name or path.
@@ -187,17 +188,22 @@ def render(unit: Unit, env: Env) -> Exposed:
     weights, metadata = canary_weights(unit, env), route_metadata(unit, platform)
     routes = Routes(unit=unit, platform=platform, metadata=metadata, weights=weights)
     top, found = service_route(routes)
-    manifests = (*component_routes(routes, env), top)
+    parts = tuple(component_routes(routes, env))
+    manifests = parts if stopped_alone(unit) else (*parts, top)
     warnings = (*unused_timeouts(unit, platform), *behind_transformer(routes))
     return Exposed(manifests, (*undeclared_gateway(env), *found, *warnings))
 
 
 def component_routes(routes: Routes, env: Env) -> Iterator[Manifest]:
-    """A route for each component. The predictor's has a name that its `name` does not change, where canaries have one.
+    """A route for each component that runs; the predictor's has a name that its `name` does not change.
+
+    In versions of KServe without canaries it has the name of the predictor.
 
     KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
     """
     for role, (component, rules) in routes.of_components.items():
+        if is_stopped(routes.unit, component):
+            continue
         is_stable = role is Role.PREDICTOR and env.profile.splits_canaries
         name = predictor_name(routes.unit.name) if is_stable else component.name
         yield routes.route(name, [service_host(routes.unit, routes.platform, name)], rules)

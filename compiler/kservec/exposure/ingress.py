@@ -14,6 +14,7 @@ from kservec.core.registry import Exposed, Style
 from kservec.core.routing.domains import service_host, service_url, stays_inside
 from kservec.core.routing.objects import ingress_metadata, service_object
 from kservec.core.routing.services import entry_address
+from kservec.core.serving.stopping import stopped_alone
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role, finding
 
@@ -46,8 +47,10 @@ def selects(unit: Unit, env: Env) -> bool:
 
 
 def render(unit: Unit, env: Env) -> Exposed:
-    """The Ingress of a service."""
+    """The Ingress of a service; none where a component is stopped, for KServe waits for all of them."""
     platform = env.platform
+    if stopped_alone(unit):
+        return Exposed()
     rules = [rule(service_host(unit, platform, name), backend) for name, backend in backends(unit)]
     spec: dict[str, Json] = {"rules": rules}
     if platform.ingress.ingress_class_name:

@@ -20,6 +20,7 @@ from kservec.core.routing.domains import DEFAULT_SCHEME, additional_hosts, reque
 from kservec.core.routing.objects import Metadata, service_object, unit_metadata
 from kservec.core.routing.services import INSIDE_SCHEME, entry_address, entry_component
 from kservec.core.serving.metadata import passed_on
+from kservec.core.serving.stopping import stopped_alone
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role
 
@@ -125,6 +126,8 @@ def selects(unit: Unit, env: Env) -> bool:
 def render(unit: Unit, env: Env) -> Exposed:
     """The objects that give a service one name; none where the platform leaves that to Knative.
 
+    Where a component is stopped there is the Service alone: KServe makes no routes before all are ready.
+
     Raises:
         Reject: a template of KServe's or Knative's configuration gives no host name or path.
     """
@@ -133,7 +136,7 @@ def render(unit: Unit, env: Env) -> Exposed:
     if platform.ingress.disable_istio_virtual_host:
         component_host(unit, entry_component(unit), platform)
         return Exposed((), found)
-    if not platform.has(API_VERSION, KIND):
+    if stopped_alone(unit) or not platform.has(API_VERSION, KIND):
         public_host(unit, platform)
         return Exposed((gateway_service(unit, platform),), found)
     hosts, unused = hosts_of(unit, platform)

@@ -8,9 +8,10 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent, ExposeIntent
 from kservec.core.records import evolve
-from kservec.core.registry import StyleTrait
+from kservec.core.registry import Exposed, StyleTrait
 from kservec.core.routing.domains import Owner, checked_ingress, host, is_cluster_local
 from kservec.core.routing.services import render_node_services, render_service, service_ports, with_predictor_port
+from kservec.core.serving.stopping import is_stopped, stop_findings
 from kservec.core.unit import Mode, Step, finding
 from kservec.core.validity.port_findings import port_findings
 
@@ -38,13 +39,13 @@ STYLE_AMBIGUOUS = Code(
 
 
 def expose(unit: Unit, env: Env) -> Step:
-    """Give every component a Service and the unit its routes; a stopped unit gets neither.
+    """Give every component a Service and the unit its routes; what is stopped gets neither.
 
     Takes:   ExposeIntent, CanaryIntent
     Writes:  component.ports, component.headless; Services, and the objects of the chosen style; the port of a predictor
              without an address in the arguments of those that call it
     Reports: exposure/invalid-domain, platform/configuration, exposure/no-style, exposure/style-ambiguous, pod/port-*,
-             spec/without-effect; what the style reports
+             spec/without-effect, exposure/component-stopped; what the style reports
     KServe:  reconcilers/raw/raw_kube_reconciler.go, NewRawKubeReconciler; reconcilers/ingress
     """
     checked_ingress(env.platform)
@@ -52,17 +53,19 @@ def expose(unit: Unit, env: Env) -> Step:
     if standard:
         check_component_hosts(unit, env)
     wanted, unit = unit.take(ExposeIntent)
-    if unit.stopped or not wanted:
+    running = [c for c in unit.components if not is_stopped(unit, c)]
+    if not wanted or (unit.stopped and not running):
         return Step(without_canaries(unit))
     style = choose_style(unit, env)
     services: tuple[Manifest, ...] = ()
     if standard:
         unit = with_predictor_port(with_ports(unit, env))
-        services = tuple(m for c in unit.components for m in (render_service(unit, c), *render_node_services(unit, c)))
-    manifests, found = style.render(unit, env)
+        running = [c for c in unit.components if not is_stopped(unit, c)]
+        services = tuple(m for c in running for m in (render_service(unit, c), *render_node_services(unit, c)))
+    manifests, found = style.render(unit, env) if not unit.stopped else Exposed()
     exposed = evolve(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
-    ports = (d for c in unit.components for d in port_findings(unit, c))
-    return Step(exposed, (*found, *dict.fromkeys(ports), *unmet(unit, style, env)))
+    ports = (d for c in running for d in port_findings(unit, c))
+    return Step(exposed, (*stop_findings(unit), *found, *dict.fromkeys(ports), *unmet(unit, style, env)))
 
 
 def check_component_hosts(unit: Unit, env: Env) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.intents import CanaryIntent
 from kservec.core.records import evolve
+from kservec.core.serving.stopping import is_stopped
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ def render_workloads(unit: Unit, env: Env) -> Step:
     Takes:   CanaryIntent, where the workload itself shares traffic between its revisions
     Writes:  manifests
     Reports: output/object-twice; what the workload reports
-    KServe:  reconcilers/factory.go, CreateWorkloadReconciler; a stopped service has no workload
+    KServe:  reconcilers/factory.go, CreateWorkloadReconciler; what is stopped has no workload
     """
-    if unit.stopped:
-        return Step(unit)
     kinds = sorted(env.plugs.workloads, key=lambda w: w.rank)
     bundle = unit.bundle
     found: list[Diagnostic] = []
     for component in unit.components:
+        if is_stopped(unit, component):
+            continue
         kind = next(k for k in kinds if k.selects(unit, component))
         deployed = kind.render(unit, component, env)
         bundle = bundle.add(*deployed.manifests)

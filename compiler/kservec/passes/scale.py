@@ -9,6 +9,7 @@ from kservec.core.effects import without_effect
 from kservec.core.intents import ScaleIntent
 from kservec.core.names import AUTOSCALER_CLASS
 from kservec.core.records import evolve
+from kservec.core.serving.stopping import is_stopped
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Step, finding
 
@@ -37,7 +38,7 @@ NO_SCALER = Code(
 
 
 def scale(unit: Unit, env: Env) -> Step:
-    """Turn what each component says about replicas into objects and numbers; a stopped unit gets none.
+    """Turn what each component says about replicas into objects and numbers; what is stopped gets none.
 
     Takes:   ScaleIntent
     Writes:  objects of the chosen scaler and of what stands beside it; component.replicas, component.pod_annotations
@@ -52,7 +53,7 @@ def scale(unit: Unit, env: Env) -> Step:
         intents, component = component.take(ScaleIntent)  # noqa: PLW2901 - the loop goes on with what is left
         for intent in intents:
             scaler = choose_scaler(unit, component, intent, env)
-            if unit.stopped:
+            if is_stopped(unit, component):
                 continue
             found += unheeded(unit, component)
             scaled = scaler.render(unit, component, intent, env)

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.names import STOP
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.tree import Json
-
-
-def is_stopped(annotations: Mapping[str, str]) -> bool:
-    """Whether an object is to have no pods. KServe: pkg/utils/utils.go, GetForceStopRuntime."""
-    return annotations.get(STOP, "").lower() == "true"
 
 
 def with_identity(value: Json, ref: ObjectRef) -> Json:

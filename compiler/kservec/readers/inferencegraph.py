@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kservec.admission.graphs.admit import admit_inferencegraph
 from kservec.core.diagnostics import has_errors
+from kservec.core.serving.stopping import says_stop
 from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Source, Unit
 from kservec.documents.metadata import odd_in_graph
-from kservec.readers.identity import is_stopped, with_identity
+from kservec.readers.identity import with_identity
 from kservec.spec.graph import InferenceGraph
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
         mode=admitted.mode,
         labels=labels,
         annotations=annotations,
-        stopped=is_stopped(annotations),
+        stopped=says_stop(annotations),
         routed=False,
     )
     return unit, (*admitted.diagnostics, *odd_in_graph(unit))

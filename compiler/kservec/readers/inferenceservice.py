@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kservec.admission.admit import admit_inferenceservice
 from kservec.core.diagnostics import has_errors
+from kservec.core.serving.stopping import says_stop
 from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Source, Unit
 from kservec.documents.metadata import odd_in_service
-from kservec.readers.identity import is_stopped, with_identity
+from kservec.readers.identity import with_identity
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
@@ -41,6 +42,6 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
         mode=admitted.mode,
         labels=labels,
         annotations=annotations,
-        stopped=is_stopped(annotations),
+        stopped=says_stop(annotations),
     )
     return unit, (*admitted.diagnostics, *odd_in_service(unit, env.platform))

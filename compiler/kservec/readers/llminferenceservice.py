@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kservec.admission.llm.admit import Judges, admit_config, admit_llminferenceservice
 from kservec.core.diagnostics import has_errors
+from kservec.core.serving.stopping import says_stop
 from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Unit
 from kservec.documents.metadata import odd_in_llm
-from kservec.readers.identity import is_stopped, with_identity
+from kservec.readers.identity import with_identity
 from kservec.spec.llminferenceservice import LLMInferenceService
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
         spec=spec,
         labels=labels,
         annotations=annotations,
-        stopped=is_stopped(annotations),
+        stopped=says_stop(annotations),
     )
     return unit, (*admitted.diagnostics, *odd_in_llm(unit, env.platform))
 

@@ -17,6 +17,7 @@ from kservec.core.graphs.nodes import walk
 from kservec.core.names import TRANSFORMER_CONTAINER
 from kservec.core.pods.containers import find, variable
 from kservec.core.serving.predictor import pulls_models
+from kservec.core.serving.stopping import is_down
 from kservec.spec.graph import InferenceGraph
 from kservec.spec.graph_texts import url_problem
 from kservec.spec.inferenceservice import InferenceService
@@ -61,7 +62,7 @@ def graph_ref(namespace: str, name: str) -> ObjectRef:
 def service_endpoint(unit: Unit, env: Env) -> Endpoint:
     """The endpoint of a service that has gone through its passes."""
     place = unit.source.span("metadata", "name")
-    if unit.stopped:
+    if is_down(unit):
         return Endpoint(unit.ref, place, fault="it is stopped (serving.kserve.io/stop)")
     style = next(style for style in env.plugs.styles if style.selects(unit, env))
     address, spoken = style.address(unit, env), spoken_protocol(unit, env)

@@ -105,7 +105,7 @@ _REVISION = Effect(_WORKLOAD, _KNATIVE)
 
 ANNOTATIONS: Mapping[str, Effect] = {
     **_under(_KSERVE, Effect(frozenset({Place.SERVICE, Place.COMPONENT, Place.GRAPH, Place.LLM})), "deploymentMode"),
-    **_under(_KSERVE, Effect(frozenset({Place.SERVICE, Place.GRAPH, Place.LLM})), "stop"),
+    **_under(_KSERVE, Effect(_WORKLOAD | _LLM), "stop"),
     **_under(_KSERVE, Effect(_WORKLOAD, _STANDARD), "autoscalerClass"),
     **_under(_KSERVE, Effect(_POD, _KNATIVE), "enable-tag-routing"),
     **_under(_KSERVE, Effect(_SERVICE | _LLM), "disable-localmodel nodegroup"),
