@@ -313,14 +313,16 @@ def test_an_agent_of_the_users_own_stays(bench) -> None:
 
 
 def test_workers_have_no_agent(bench) -> None:
-    """No request comes to the workers of several nodes; KServe gives them an agent that never starts."""
-    made = bench(agent=AGENT, logger=LOGGER)
+    """No request comes to the workers of several nodes; KServe gives them one, with its volume, that never starts."""
+    made = bench(agent=AGENT, logger={**LOGGER, "caBundle": "acme-ca"})
     unit = made.unit(predictor(**LOG_ALL))
     (component,) = unit.components
     unit = unit.with_components((evolve(component, worker_pod=component.pod),))
     (component,) = add_sidecars(unit, made.env).unit.components
     assert len(component.pod.value["containers"]) == 2
     assert len(component.worker_pod.value["containers"]) == 1
+    assert [v["name"] for v in component.pod.value["volumes"]] == ["agent-ca-bundle"]
+    assert "volumes" not in component.worker_pod.value
 
 
 @pytest.mark.parametrize(
