@@ -175,17 +175,22 @@ def compile_files(
     """
     inputs, files_read = inputs_of(files, target or Target())
     result = compile_documents(inputs, packaged_schemas(), plugs(), crew, witness)
-    if result.ok and not result.objects and is_whole_run(target or Target()):
-        from kservec.emptiness import nothing_to_compile  # noqa: PLC0415 - nearly all runs compile something
-
-        found = nothing_to_compile([file.name for file in files], inputs.specs, packaged_schemas())
-        result = evolve(result, diagnostics=in_order((*result.diagnostics, *found)))
+    if result.ok and not result.objects:
+        result = evolve(result, diagnostics=in_order((*result.diagnostics, *emptiness(files, target or Target()))))
     return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
 
 
-def is_whole_run(target: Target) -> bool:
-    """Whether all services are compiled. A part may have none, and of an environment its project says so."""
-    return target.share is None and target.additions is None
+def emptiness(files: Sequence[File], target: Target) -> Iterator[Diagnostic]:
+    """What is said of a run that has nothing to compile.
+
+    Of an environment its project says so. Of several parts the first one does, whoever of them has services.
+    """
+    if target.additions is not None or (target.share is not None and target.share.number > 1):
+        return
+    from kservec.emptiness import nothing_to_compile  # noqa: PLC0415 - nearly all runs compile something
+
+    documents, _ = parsed(files, target.limits)
+    yield from nothing_to_compile([file.name for file in files], documents, packaged_schemas())
 
 
 def inputs_of(files: Iterable[File], target: Target) -> tuple[Inputs, list[File]]:
