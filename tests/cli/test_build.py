@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -171,12 +172,11 @@ def on_a_terminal(work: Path, *arguments: str, **changes: str) -> str:
         check=False,
     )
     os.close(theirs)
-    assert done.returncode in (0, 1)
-    with open(ours, "rb", buffering=0) as terminal:
-        try:
-            return terminal.read(100_000).decode()
-        except OSError:  # the other end is closed, and nothing was written
-            return ""
+    written = ""
+    with open(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):
+        written = terminal.read(100_000).decode()  # fails if the other end is closed and nothing was written
+    assert done.returncode in (0, 1), written
+    return written
 
 
 def test_colours_only_on_a_terminal(work: Path) -> None:
