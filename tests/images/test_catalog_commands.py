@@ -156,6 +156,7 @@ def test_no_command_bypasses_the_entry_point(place: Place, port: int, name: str)
 
 
 @each
+@pytest.mark.slow
 def test_another_image_of_vllm_is_told_the_same(tmp_path: Path, port: int, name: str) -> None:
     """Without the entry point a shell does what it can, and vLLM is started with the same words."""
     more = {"VLLM_ADDITIONAL_ARGS": "" if "isvc" in name or "tokenizer" in name else "--chat-template 'a b'"}

@@ -25,6 +25,9 @@ def nodes():
     return [{"Alive": n < len(open(path).read())} for n in range(3)]
 """
 
+pytestmark = pytest.mark.slow
+"""Nodes are waited for, seconds long."""
+
 
 @pytest.fixture
 def listening() -> int:
@@ -54,7 +57,6 @@ def waited_in_vain(done: Done, message: str) -> None:
     assert "LEADER_TIMEOUT_SECONDS" in done.said
 
 
-@pytest.mark.slow
 def test_a_leader_without_an_address_is_waited_for_with_a_deadline(place: Place) -> None:
     """The message says who did not come, and for how long it was waited."""
     started = time.monotonic()
@@ -109,7 +111,6 @@ def test_nodes_of_a_leader_worker_set_share_a_model(place: Place, listening: int
     ]
 
 
-@pytest.mark.slow
 def test_the_head_of_an_inference_service_starts_ray_and_waits_for_all(place: Place) -> None:
     """First Ray's head, then vLLM over it, once as many nodes have joined as KServe says."""
     variables = {"RAY_NODE_COUNT": "3", "TENSOR_PARALLEL_SIZE": "8", "PIPELINE_PARALLEL_SIZE": "3", "RAY_PORT": "6380"}

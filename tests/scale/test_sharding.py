@@ -174,6 +174,7 @@ def test_each_part_checks_its_own(repo: Path) -> None:
 EDITED = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: model-005-predictor\n  namespace: ads\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "namespace"),
     [
