@@ -54,8 +54,9 @@ def decoded(value: Json, ref: ObjectRef, schemas: Schemas) -> Json:
     theirs; other custom resources are as they were written.
     """
     whole = without_nulls(value)
-    schema = schemas.document(ref.api_version, ref.kind)
-    paths: list[Path] = [("spec",)] if is_builtin(schema) and "spec" in schema["properties"] else []
+    fields = schemas.document(ref.api_version, ref.kind)["properties"]
+    is_builtin = schemas.is_builtin(ref.api_version, ref.kind)
+    paths: list[Path] = [("spec",)] if is_builtin and "spec" in fields else []
     paths += [(*path, "spec") for path in TEMPLATES.get((ref.group, ref.kind), ()) if path == TEMPLATE]
     for path in paths:
         whole = with_struct(whole, path)
@@ -65,11 +66,6 @@ def decoded(value: Json, ref: ObjectRef, schemas: Schemas) -> Json:
 def with_struct(value: Json, path: Path) -> Json:
     """An object with something at a path, be it empty."""
     return value if lookup(value, path) is not None else with_value(value, path, {})
-
-
-def is_builtin(schema: Json) -> bool:
-    """Whether a schema is that of a kind of Kubernetes' own, where null and missing are the same."""
-    return bool(schema.get("x-kubernetes-nulls") == "absent")
 
 
 def ruled_out(value: Json, ref: ObjectRef) -> list[Fault]:

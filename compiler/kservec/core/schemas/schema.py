@@ -143,6 +143,14 @@ class Schemas:
         """Whether there is a schema for this kind."""
         return (api_version, kind) in self.kinds()
 
+    def is_builtin(self, api_version: str, kind: str) -> bool:
+        """Whether a kind is Kubernetes' own, so that null and missing are the same.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        return self._compile(api_version, kind).takes_nulls
+
     def names(self) -> list[str]:
         """Every kind as `group/version/Kind`, in that order; `version/Kind` for the core group."""
         return [f"{api_version}/{kind}" for api_version, kind in self.kinds()]
