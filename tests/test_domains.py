@@ -6,7 +6,6 @@ import pytest
 
 from kservec.core.diagnostics import Reject, Severity
 from kservec.core.routing.domains import (
-    Owner,
     additional_hosts,
     checked_ingress,
     gateway_fault,
@@ -64,7 +63,7 @@ def test_component_metadata_counts_for_component_hosts(bench):
     b = bench(ingress={**SECTION, "domainTemplate": "{{ .Name }}.{{ .Labels.team }}.org"})
     unit = b.unit({"predictor": {**CUSTOM["predictor"], "labels": {"team": "risk"}}})
     component = unit.components[0]
-    assert host(unit, b.env.platform, component.name, Owner.of(unit, component)) == "churn-predictor.risk.org"
+    assert host(unit, b.env.platform, component.name, component) == "churn-predictor.risk.org"
     with pytest.raises(Reject) as reject:
         service_host(unit, b.env.platform, unit.name)
     assert "<no value>" in rejected(reject).message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 
@@ -16,6 +17,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments == ["--version"] and tells_version():
         return 0
+    atexit.register(gc.freeze)  # else the interpreter looks through all that is left: a fifth of a short run
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     try:

@@ -272,9 +272,9 @@ class Output:
             if known is not rendered and not (rendered.shared and known.text == rendered.text):
                 yield self.conflict(rendered.ref, made.ref, known.owner)
 
-    def declared(self, context: Iterable[Document], schemas: Schemas) -> Iterator[Diagnostic]:
+    def declared(self, context: Sequence[Document], schemas: Schemas) -> Iterator[Diagnostic]:
         """Warnings about documents of the input that describe what is made here, whichever version they are of."""
-        made = {(ref.group, *ref[1:]): rendered for ref, rendered in self.objects.items()}
+        made = {(ref.group, *ref[1:]): rendered for ref, rendered in self.objects.items()} if context else {}
         for document in context:
             ref = ref_of(document, schemas)
             rendered = made.get((ref.group, *ref[1:]))

@@ -56,6 +56,8 @@ class PlatformConfig:
 
     def has(self, api_version: str, kind: str) -> bool:
         """Whether the cluster has a kind. `absent` names kinds as Kind, Kind.group or group/version/Kind."""
+        if not self.absent:
+            return True
         group = api_version.rpartition("/")[0]
         return not self.absent & {kind, f"{kind}.{group}", f"{api_version}/{kind}"}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
@@ -21,7 +21,7 @@ from kservec.core.golang.template_parse import parse
 from kservec.core.names import CLUSTER_LOCAL, CLUSTER_LOCAL_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from kservec.core.platform import PlatformConfig
     from kservec.core.unit import Component, Unit
@@ -59,21 +59,6 @@ _is_label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
 _is_subdomain = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
 _find_plain = re.compile(r"\{\{ *\.(Name|Namespace|IngressDomain) *\}\}")
 _is_path = re.compile(r"/([^%\x00-\x1f\x7f]|%[0-9a-fA-F]{2})*").fullmatch
-
-
-class Owner(NamedTuple):
-    """The metadata that a template may speak of: a service's, or a component's."""
-
-    namespace: str
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
-
-    @classmethod
-    def of(cls, unit: Unit, component: Component | None = None) -> Owner:
-        """The metadata of a service, or of one of its components."""
-        if component is None:
-            return cls(unit.namespace, unit.labels, unit.annotations)
-        return cls(unit.namespace, component.labels.value, component.annotations.value)
 
 
 @lru_cache(maxsize=8)
@@ -157,7 +142,7 @@ def service_host(unit: Unit, platform: PlatformConfig, name: str) -> str:
     Raises:
         Reject: the template cannot be rendered, or the result is no domain name.
     """
-    return host(unit, platform, name, Owner.of(unit))
+    return host(unit, platform, name)
 
 
 def service_url(unit: Unit, platform: PlatformConfig) -> str:
@@ -165,20 +150,25 @@ def service_url(unit: Unit, platform: PlatformConfig) -> str:
     return f"{platform.ingress.url_scheme or DEFAULT_SCHEME}://{service_host(unit, platform, unit.name)}"
 
 
-def host(unit: Unit, platform: PlatformConfig, name: str, owner: Owner) -> str:
-    """A host name from the domain template. KServe: domain.go, GenerateDomainName.
+def host(unit: Unit, platform: PlatformConfig, name: str, component: Component | None = None) -> str:
+    """A host name from the domain template, with the metadata of a component or of the unit itself.
 
     Raises:
         Reject: the template cannot be rendered, or the result is no domain name.
+
+    KServe: domain.go, GenerateDomainName
     """
     ingress = platform.ingress
     template, domain = ingress.domain_template or DEFAULT_TEMPLATE, ingress.ingress_domain or DEFAULT_DOMAIN
     if is_plain(template):
-        rendered, reason = plain_host(template, name, owner.namespace, domain)
+        rendered, reason = plain_host(template, name, unit.ref.namespace, domain)
     else:
-        values = {"Name": name, "Namespace": owner.namespace, "IngressDomain": domain}
+        labels, annotations = unit.labels, unit.annotations
+        if component is not None:
+            labels, annotations = component.labels.value, component.annotations.value
+        values = {"Name": name, "Namespace": unit.namespace, "IngressDomain": domain}
         try:
-            rendered = render_text(template, {**values, "Annotations": owner.annotations, "Labels": owner.labels})
+            rendered = render_text(template, {**values, "Annotations": annotations, "Labels": labels})
         except TemplateError as error:
             raise Reject(platform.broken(SECTION, f"domainTemplate: {error}", "domainTemplate")) from None
         reason = host_fault(rendered)

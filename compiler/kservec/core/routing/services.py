@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from kservec.core.unit import Component, Unit
 
 H2C = "kubernetes.io/h2c"
-GRPC_WORDS = ("grpc", "h2c")
 HEADLESS = "None"
 INSIDE_SCHEME = "http"
 MADE = Origin(Layer.KSERVE_DEFAULT, "expose")
@@ -53,14 +52,7 @@ def service_ports(component: Component) -> tuple[Port, ...]:
     else:
         first, others = Port(name=component.name, port=DEFAULT_PORT, target_port=DEFAULT_PORT), []
     target = AGENT_PORT if component.agent else first.target_port
-    entry = Port(
-        name=first.name,
-        port=SERVICE_PORT,
-        target_port=target,
-        protocol=first.protocol,
-        app_protocol=first.app_protocol,
-    )
-    return (entry, *others)
+    return (evolve(first, port=SERVICE_PORT, target_port=target), *others)
 
 
 def port_of(declared: Json) -> Port:
@@ -71,13 +63,18 @@ def port_of(declared: Json) -> Port:
         port=number,
         target_port=number,
         protocol=declared.get("protocol") or "TCP",
-        app_protocol=H2C if any(word in name for word in GRPC_WORDS) else "",
+        app_protocol=H2C if speaks_grpc(name) else "",
     )
+
+
+def speaks_grpc(name: str) -> bool:
+    """Whether the name of a port says that it is for gRPC."""
+    return "grpc" in name or "h2c" in name
 
 
 def is_grpc(port: Port) -> bool:
     """Whether routes take a port for a gRPC one. KServe: httproute_reconciler.go, detectServiceProtocolPorts."""
-    return port.app_protocol == H2C or any(word in port.name.lower() for word in GRPC_WORDS)
+    return port.app_protocol == H2C or speaks_grpc(port.name.lower())
 
 
 def port_body(port: Port) -> Json:

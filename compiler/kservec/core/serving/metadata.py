@@ -30,17 +30,17 @@ OWN_PREFIX = "kservec.dev/"
 
 
 @lru_cache(maxsize=8)
-def disallowed_annotations(platform: PlatformConfig) -> tuple[str, ...]:
+def disallowed_annotations(platform: PlatformConfig) -> frozenset[str]:
     """Annotations that KServe keeps to itself; none where its configuration has no `inferenceService` section."""
     section = platform.inference_service
-    return (*DISALLOWED_ANNOTATIONS, *section.service_annotation_disallowed_list) if section else ()
+    return frozenset((*DISALLOWED_ANNOTATIONS, *section.service_annotation_disallowed_list) if section else ())
 
 
 @lru_cache(maxsize=8)
-def disallowed_labels(platform: PlatformConfig) -> tuple[str, ...]:
+def disallowed_labels(platform: PlatformConfig) -> frozenset[str]:
     """Labels that KServe keeps from routes and revisions; none without an `inferenceService` section."""
     section = platform.inference_service
-    return (*DISALLOWED_LABELS, *section.service_label_disallowed_list) if section else ()
+    return frozenset((*DISALLOWED_LABELS, *section.service_label_disallowed_list) if section else ())
 
 
 def passed_on(annotations: Mapping[str, str], platform: PlatformConfig) -> dict[str, str]:
