@@ -1,4 +1,4 @@
-"""What is imported: `--version` needs next to nothing, and no command needs what it does not use."""
+"""Starts and ends: `--version` loads next to nothing, no command what it does not use, and no end looks for garbage."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ except SystemExit as end:
     status = end.code
 sys.stderr.write("\\n" + " ".join(sorted(sys.modules)))
 sys.exit(status)
+"""
+ENDING = """
+import atexit, gc, sys
+atexit.register(lambda: sys.stderr.write(f"{gc.get_freeze_count()} {len(gc.get_objects())}"))
+from kservec.__main__ import main
+sys.argv = ["kservec", "schema", "InferenceService"]
+main()
 """
 OPTIONAL = {
     "ctypes", "kservec.capacity", "kservec.cli.places", "kservec.cli.writing", "kservec.core.golang.urls",
@@ -49,3 +56,11 @@ def test_a_command_imports_what_it_uses(arguments: tuple[str, ...]) -> None:
     assert done.returncode == 0, done.stderr
     loaded = set(done.stderr.splitlines()[-1].split())
     assert loaded & FORBIDDEN[arguments] == set()
+
+
+def test_nothing_is_looked_through_at_the_end() -> None:
+    """When the interpreter goes, what was loaded is out of the sight of its collector."""
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=True)  # noqa: S603
+    frozen, left = map(int, done.stderr.split())
+    assert frozen > 1_000
+    assert left < 100

@@ -207,7 +207,7 @@ def brought_in(entries: list[Entry], env: Env) -> tuple[list[Entry], Sequence[Di
 
 def with_trained(units: Sequence[Unit], entries: Sequence[Entry], env: Env) -> tuple[Sequence[Unit], list[Diagnostic]]:
     """The units with the trained models of the input, if there are any, and what is wrong with the models."""
-    if not any(entry.is_kserve and entry.ref.kind == TRAINED_MODEL for entry in entries):
+    if not any(entry.ref.kind == TRAINED_MODEL and entry.is_kserve for entry in entries):
         return units, []
     from kservec.readers.trained_model import with_trained_models  # noqa: PLC0415 - most runs have none
 
@@ -216,7 +216,7 @@ def with_trained(units: Sequence[Unit], entries: Sequence[Entry], env: Env) -> t
 
 def judge_configs(entries: Sequence[Entry], env: Env) -> list[Diagnostic]:
     """What KServe would say to the user's configs of LLMInferenceServices, if there are any."""
-    configs = [entry for entry in entries if entry.is_kserve and entry.ref.kind == PRESET]
+    configs = [entry for entry in entries if entry.ref.kind == PRESET and entry.is_kserve]
     if not configs:
         return []
     from kservec.readers.llminferenceservice import config_findings  # noqa: PLC0415 - most runs have none
@@ -285,7 +285,7 @@ def judge_runtimes(entries: Iterable[Entry], catalog: Catalog, platform: Platfor
 
 def is_compiled(entry: Entry) -> bool:
     """Whether a document of the input leads to output."""
-    return entry.is_kserve and entry.ref.kind in (*READERS, TRAINED_MODEL)
+    return entry.ref.kind in COMPILED and entry.is_kserve
 
 
 def describes_cluster(ref: ObjectRef, schemas: Schemas) -> bool:
@@ -316,6 +316,7 @@ READERS = {
     NAMESPACE_CACHE: "local_model_cache",
 }
 """Kinds that units are made of, and the modules among `readers` that make them."""
+COMPILED = frozenset((*READERS, TRAINED_MODEL))
 SERVICES = READERS.keys() - {CACHE, NAMESPACE_CACHE} | {TRAINED_MODEL}
 """Kinds that count among the input alone."""
 

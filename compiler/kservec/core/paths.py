@@ -56,9 +56,14 @@ def index_of(items: list[Json], field_name: str, step: str | int) -> int:
     The first item with that merge key counts. A number is a merge key only for `ports`, and an index elsewhere or if
     no port has it.
     """
-    if step.__class__ is str or field_name == "ports":
+    if field_name == "ports":
         for i, item in enumerate(items):
             if item_key(item, field_name) == step:
+                return i
+    elif step.__class__ is str:
+        key = KEY_FIELDS.get(field_name, "name")
+        for i, item in enumerate(items):
+            if item.__class__ is dict and item.get(key) == step:
                 return i
     return step if isinstance(step, int) and 0 <= step < len(items) else -1
 

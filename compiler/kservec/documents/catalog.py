@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RUNTIMES = ("ClusterServingRuntime", "ServingRuntime")
 STORAGE_CONTAINER = "ClusterStorageContainer"
 PRESET = "LLMInferenceServiceConfig"
+KINDS = frozenset((*RUNTIMES, STORAGE_CONTAINER, PRESET))
 
 SHADOWED = Code(
     "catalog/shadowed",
@@ -66,7 +67,7 @@ def read_catalog(entries: Sequence[Entry], schemas: Schemas) -> tuple[Catalog, l
 
 def in_catalog(entry: Entry) -> bool:
     """Whether a document belongs into the catalog."""
-    return entry.is_kserve and entry.ref.kind in (*RUNTIMES, STORAGE_CONTAINER, PRESET)
+    return entry.ref.kind in KINDS and entry.is_kserve
 
 
 def shadows(entries: Iterable[Entry]) -> Iterable[Diagnostic]:

@@ -72,7 +72,7 @@ class Entry(NamedTuple):
     @property
     def is_kserve(self) -> bool:
         """Whether KServe owns the kind."""
-        return self.ref.group == KSERVE_GROUP
+        return self.ref.api_version.startswith(f"{KSERVE_GROUP}/")
 
 
 def entries_of(documents: Iterable[Document], rank: Rank, schemas: Schemas) -> Iterator[Entry]:

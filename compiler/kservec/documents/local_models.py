@@ -15,7 +15,7 @@ from kservec.spec.localmodel import LocalModelCacheSpec, LocalModelNodeGroupSpec
 if TYPE_CHECKING:
     from kservec.documents.entries import Entry
 
-CACHES = (CACHE, NAMESPACE_CACHE)
+KINDS = frozenset({CACHE, NAMESPACE_CACHE, NODE_GROUP})
 
 
 class LocalModels(NamedTuple):
@@ -39,7 +39,7 @@ def read_local_models(entries: Sequence[Entry]) -> LocalModels:
 
 def is_local_model(entry: Entry) -> bool:
     """Whether a document describes a cache or a node group."""
-    return entry.is_kserve and entry.ref.kind in (*CACHES, NODE_GROUP)
+    return entry.ref.kind in KINDS and entry.is_kserve
 
 
 def read_cache(entry: Entry) -> LocalCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Bundle, Manifest
@@ -44,11 +45,17 @@ def without_internal(body: Json) -> Json:
     return body
 
 
+@lru_cache(maxsize=256)
+def is_internal(annotation: str) -> bool:
+    """Whether an annotation speaks to KServe's webhooks alone. There are few, and each stands on many objects."""
+    return annotation.startswith(INTERNAL)
+
+
 def stripped(owner: Json) -> Json:
     """An object, or a template, without internal annotations in its metadata."""
     metadata = owner.get("metadata") or {}
     annotations = metadata.get("annotations")
-    if not annotations or not [k for k in annotations if k.startswith(INTERNAL)]:
+    if not annotations or not any(map(is_internal, annotations)):
         return owner
-    kept = {k: v for k, v in annotations.items() if not k.startswith(INTERNAL)}
+    kept = {k: v for k, v in annotations.items() if not is_internal(k)}
     return {**owner, "metadata": {**metadata, "annotations": kept}}

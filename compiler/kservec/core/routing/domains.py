@@ -55,7 +55,9 @@ ADDITIONAL_DOMAIN = Code(
     "makes no valid host name is left out, as in KServe.",
 )
 
-_is_label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
+_LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
+_is_label = re.compile(_LABEL).fullmatch
+_is_host = re.compile(rf"(?=.{{1,{MAX_HOST}}}\Z){_LABEL}(?:\.{_LABEL})+").fullmatch
 _is_subdomain = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
 _find_plain = re.compile(r"\{\{ *\.(Name|Namespace|IngressDomain) *\}\}")
 _is_path = re.compile(r"/([^%\x00-\x1f\x7f]|%[0-9a-fA-F]{2})*").fullmatch
@@ -197,6 +199,8 @@ def host_fault(name: str) -> str:
     Kubernetes: apimachinery/pkg/util/validation/validation.go, IsFullyQualifiedDomainName
     """
     name = name.removesuffix(".")
+    if _is_host(name):
+        return ""
     if not name or len(name) > MAX_HOST:
         return f"has {len(name)} characters; 1 to {MAX_HOST} are allowed"
     if not _is_subdomain(name):
@@ -205,9 +209,7 @@ def host_fault(name: str) -> str:
     if len(parts) < 2:
         return "needs two or more parts with dots between them"
     longest = max(parts, key=len)
-    if len(longest) > MAX_PART:
-        return f"has a part of {len(longest)} characters, {longest!r}; {MAX_PART} are allowed"
-    return ""
+    return f"has a part of {len(longest)} characters, {longest!r}; {MAX_PART} are allowed"
 
 
 def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: str) -> Diagnostic:
