@@ -266,12 +266,15 @@ def shown_sources(found: Iterable[Pointing], *groups: Iterable[File]) -> dict[st
 
 
 def unread_texts(found: Iterable[Diagnostic], *groups: Iterable[File]) -> Iterator[str]:
-    """The texts of the documents that could not be read, given what is wrong with the texts of files."""
+    """The texts of the documents that could not be read, given what is wrong with the texts of files.
+
+    What is passed over on purpose (a link to a folder, a pipe, a kustomization) has no error, and declares nothing.
+    """
     lines: dict[str, set[int]] = {}
     # What is said of an overlay says nothing of the texts of its files.
     others = [file.finding for group in groups for file in group if file.documents is not None]
     for diagnostic in found:
-        if diagnostic.span is not None and diagnostic not in others:
+        if diagnostic.is_error and diagnostic.span is not None and diagnostic not in others:
             line = 0 if diagnostic.code is TEMPLATE else diagnostic.span.line
             lines.setdefault(diagnostic.span.file, set()).add(line)
     for file in (file for group in groups for file in group if file.name in lines):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .running import SERVICE, kservec
+from .running import CONTEXT, SERVICE, kservec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +45,34 @@ def test_an_odd_entry_is_told_of_and_the_others_are_read(work: Path, what: str) 
     assert ran.status == status
     assert [(d["location"]["file"], d["location"]["line"]) for d in found] == [(f"services/{name}", 0)]
     assert found[0]["message"].startswith(message)
+
+
+PASSED_OVER = [*(name for name, status, *_ in ODD.values() if not status), "kustomization.yaml"]
+
+
+@pytest.mark.parametrize("name", PASSED_OVER)
+@pytest.mark.parametrize("of_the_platform", [False, True])
+def test_what_is_passed_over_hides_nothing(work: Path, name: str, *, of_the_platform: bool) -> None:
+    """It would declare nothing, so what no document declares is reported as it is without it."""
+    service = SERVICE.replace("Standard", "Knative") + "    serviceAccountName: reader\n"
+    for folder, text in (("services", service), ("platform", CONTEXT.replace("reader", "other"))):
+        (work / folder).mkdir()
+        (work / folder / "a.yaml").write_text(text)
+    before = codes_beside(work)
+    odd = work / ("platform" if of_the_platform else "services")
+    if name == "kustomization.yaml":
+        (odd / name).touch()
+    else:
+        make(odd, name)
+    assert {"serviceaccount/not-declared", "knative/settings-undeclared"} <= set(before)
+    assert codes_beside(work) == before
+
+
+def codes_beside(work: Path) -> list[str]:
+    """The codes of a run, without those about entries of the folders."""
+    ran = kservec(work, "lint", "--format", "json", "services", "--platform", "platform")
+    codes = [d["code"] for d in json.loads(ran.out)["diagnostics"]]
+    return [code for code in codes if not code.startswith("input/")]
 
 
 def test_a_folder_may_be_called_like_a_file(work: Path) -> None:
