@@ -50,7 +50,8 @@ class Rendering:
     findings in the order of the input, whose errors mean that there is nothing to write, and `texts` what they point
     into. `sources` are the files that were compiled, `urls` where the services are reached. `judge` is what the objects
     are held against, `excuses` what became of the waivers. `share` is the part that was compiled, None for all.
-    `staged` are the services that were compiled for what comes next, None without an upgrade.
+    `staged` are the services that were compiled for what comes next, None without an upgrade. `steps` are the findings
+    as they were when all was compiled, and after each stage that was done.
     """
 
     settings: Settings
@@ -64,6 +65,7 @@ class Rendering:
     excuses: tuple[Excuse, ...] = ()
     share: Share | None = None
     staged: Staged | None = None
+    steps: tuple[tuple[Diagnostic, ...], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -200,8 +202,12 @@ def after_stages(rendering: Rendering, workspace: Workspace, stages: Sequence[St
     Raises:
         OSError: a path of the project does not exist or cannot be read.
     """
+    rendering = evolve(rendering, steps=(rendering.diagnostics,))
     for stage in stages:
-        rendering = stage(rendering, workspace) if rendering.ok else rendering
+        if not rendering.ok:
+            break
+        done = stage(rendering, workspace)
+        rendering = evolve(done, steps=(*done.steps, done.diagnostics))
     return rendering
 
 

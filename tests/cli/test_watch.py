@@ -132,6 +132,32 @@ def test_the_project_counts(project: Path) -> None:
         watch.until(r"none changed\n")
 
 
+def test_what_cannot_be_read_is_not_called_fixed(project: Path) -> None:
+    """Errors of a service, of the policy and of the project stay as they are while nobody can look for them."""
+    rule = "policy: {rules: {policy/image-digest: error}}\n"
+    settings, service = project / "kservec.yaml", project / "services" / "fraud.yaml"
+    settings.write_text(PROJECT + rule)
+    with watching(project, "dev", "--no-report") as watch:
+        assert "error[policy/image-digest]" in watch.until(r"nothing to write.*\n")
+        edit(service, "s3://", "nowhere://")
+        told = watch.until(r"nothing to write.*\n")
+        assert ("error[storage/unknown-scheme]" in told, "fixed" in told) == (True, False)
+        assert "not looked for again" in told
+        edit(service, "{name: sklearn}", "{name: sklearn")
+        assert "fixed" not in watch.until(r"nothing to write.*\n")
+        edit(settings, "sources: [services]", "sources: [services")
+        assert "fixed" not in watch.until(r"nothing could be rendered\n")
+        edit(settings, "sources: [services", "sources: [services]")
+        assert "storage" not in watch.until(r"nothing to write.*\n")
+        edit(service, "{name: sklearn", "{name: sklearn}")
+        told = watch.until(r"nothing to write.*\n")
+        assert ("fixed: services/fraud.yaml: error[yaml/" in told, "storage" in told) == (True, False)
+        edit(service, "nowhere://", "s3://")
+        told = watch.until(r"nothing to write.*\n")
+        assert "fixed: services/fraud.yaml: error[storage/unknown-scheme]" in told
+        assert "policy" not in told
+
+
 def test_what_is_not_of_the_environment_is_not_looked_at(project: Path) -> None:
     """Files elsewhere, the rendered tree and files of editors lead to nothing."""
     assert kservec(project, "build", "dev").status == 0

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
-from kservec.report.news import fixed_lines, news_of
+from kservec.core.diagnostics import Code, Diagnostic, Needed, ObjectRef, Severity, Span
+from kservec.core.records import evolve
+from kservec.report.news import View, fixed_lines, identity, news_of
 
 ERROR = Code("a/error", Severity.ERROR, "an error")
 WARNING = Code("a/warning", Severity.WARNING, "a warning")
 
 
-def finding(text: str, file: str = "a.yaml", line: int = 1, code: Code = WARNING) -> Diagnostic:
+UNCLOSED = Code("yaml/unclosed", Severity.ERROR, "a text that cannot be read")
+UNKNOWN = Code("schema/unknown-field", Severity.ERROR, "a document that cannot be read")
+SERVICE, OTHER = (ObjectRef("serving.kserve.io/v1beta1", "InferenceService", "ml", name) for name in "ab")
+
+
+def finding(
+    text: str, file: str = "a.yaml", line: int = 1, code: Code = WARNING, subject: ObjectRef | None = None
+) -> Diagnostic:
     """A finding."""
-    return Diagnostic(code=code, message=text, span=Span(file, line, 1))
+    return Diagnostic(code=code, message=text, span=Span(file, line, 1), subject=subject)
 
 
 A, B = finding("a"), finding("b")
@@ -50,6 +58,63 @@ def test_what_an_error_hid_is_not_new_afterwards() -> None:
     during = news_of((A,), (finding("x", code=ERROR),))
     after = news_of(during.told, (A,))
     assert (after.new, [f.message for f in after.fixed]) == ((), ["x"])
+
+
+ERROR_OF_SERVICE = finding("x", code=ERROR, subject=SERVICE)
+COMPILED = View(compiled=frozenset({SERVICE}))
+
+
+@pytest.mark.parametrize("code", [UNCLOSED, UNKNOWN])
+@pytest.mark.parametrize(
+    "gone",
+    [
+        ERROR_OF_SERVICE,
+        finding("b", subject=SERVICE),
+        finding("in the runtime", file="runtime.yaml", subject=SERVICE),
+        finding("of a document that went with it", file="other.yaml", subject=OTHER),
+        evolve(finding("nobody declares it"), span=None),
+        evolve(finding("nobody declares it", subject=SERVICE), span=None, rests_on=(Needed("Secret", "ml", "s3"),)),
+        evolve(finding("of two", file="runtime.yaml", subject=SERVICE), related=((Span("a.yaml", 1), "the other"),)),
+    ],
+    ids=lambda finding: finding.message,
+)
+def test_what_cannot_be_read_is_not_fixed(gone: Diagnostic, code: Code) -> None:
+    """Nothing but what is wrong with the text itself is known of a document that cannot be read, errors included."""
+    view = COMPILED if gone.rests_on or gone.related else View()
+    during = news_of((gone,), (finding("[", code=code),), view)
+    assert (during.fixed, during.hidden) == ((), (gone,))
+    assert news_of(during.told, (gone,), COMPILED).new == ()
+    assert gone in news_of(during.told, (), COMPILED).fixed
+
+
+def test_what_was_looked_for_again_is_fixed() -> None:
+    """A service that was compiled without errors has what is fixed told, whatever cannot be read elsewhere."""
+    news = news_of((ERROR_OF_SERVICE,), (finding("[", file="b.yaml", code=UNCLOSED),), COMPILED)
+    assert news.fixed == (ERROR_OF_SERVICE,)
+
+
+def test_texts_are_read_as_far_as_before() -> None:
+    """Of two mistakes in one text one is fixed; with another instead nobody knows."""
+    first, second = finding("[", code=UNCLOSED), finding("{", code=UNKNOWN)
+    assert news_of((first, second), (second,)).fixed == (first,)
+    assert news_of((first,), (second,)).hidden == (first,)
+
+
+def test_what_comes_later_than_an_error_is_hidden() -> None:
+    """A policy is asked when all is compiled, and of several errors of its own each can be told to be fixed."""
+    late, later = finding("p", code=ERROR), finding("q")
+    stages = {identity(late): 4, identity(later): 5}
+    elsewhere = finding("x", file="b.yaml", code=ERROR)
+    assert news_of((late, later), (elsewhere,), View(reached=1, stages=stages)).hidden == (late, later)
+    judged = news_of((late, later), (finding("r", file="b.yaml", code=ERROR),), View(reached=4, stages=stages))
+    assert (judged.fixed, judged.hidden) == ((late,), (later,))
+
+
+def test_a_warning_of_a_service_that_is_refused() -> None:
+    """It is hidden wherever it stands; so is one that has no place, while anything is refused."""
+    elsewhere = finding("w", file="runtime.yaml", subject=SERVICE)
+    nowhere = evolve(finding("n"), span=None)
+    assert news_of((elsewhere, nowhere), (ERROR_OF_SERVICE,)).hidden == (elsewhere, nowhere)
 
 
 def test_what_was_fixed_is_a_line() -> None:

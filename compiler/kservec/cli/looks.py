@@ -16,16 +16,17 @@ from kservec.cli.streams import complain
 from kservec.core.diagnostics import has_errors
 from kservec.core.lock import LOCK_FILE
 from kservec.core.records import evolve, fresh, record
-from kservec.environments import render
+from kservec.environments import STAGES, render
 from kservec.io.stamps import changed, stamps
 from kservec.project.paths import inputs_of
 from kservec.project.reading import PROJECT_FILE
 from kservec.recall import Memory, recalling
+from kservec.report.news import EVERYWHERE, View, identity
 from kservec.report.words import printable
 from kservec.workshop import alone, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from kservec.cli.selection import Selection
     from kservec.core.diagnostics import Diagnostic, ObjectRef
@@ -47,7 +48,7 @@ class Look:
     `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
     they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
     points into. `rendering` is None where the project cannot be used. `units` are the services with their trees,
-    `again` how many of them were compiled for this look.
+    `again` how many of them were compiled for this look. `stages` says which stage each finding comes from.
     """
 
     paths: tuple[str, ...] = ()
@@ -60,6 +61,15 @@ class Look:
     units: tuple[tuple[Unit, Env], ...] = ()
     again: int = 0
     seconds: float = 0.0
+    stages: Mapping[Hashable, int] = fresh(factory=dict)
+
+    @property
+    def view(self) -> View:
+        """How far it came."""
+        reached = len(self.rendering.steps) if self.rendering is not None else 0
+        whole = reached > len(STAGES)
+        compiled = frozenset(unit.ref for unit, _ in self.units)
+        return View(reached=EVERYWHERE if whole else reached, stages=self.stages, compiled=compiled)
 
     @property
     def ok(self) -> bool:
@@ -115,18 +125,31 @@ def looked(selection: Selection, before: Look, memory: Memory) -> Look:
     crew = watched(recalling(memory, "", hand), Progress())
     renderings = [] if workspace is None else [rendered(workspace, selection.names[0], crew, units)]
     named = tuple(file.name for rendering in renderings for file in rendering.sources)
+    found = all_findings(selection, renderings)
     return Look(
         paths=(*(paths or selection.sources), *named),
         apart=apart,
         seen={**stamps(named, apart), **seen},
-        found=all_findings(selection, renderings),
+        found=found,
         sources=all_sources(selection, renderings),
         workspace=workspace,
         rendering=next(iter(renderings), None),
         units=tuple(units),
         again=hand.count,
         seconds=time.monotonic() - start,
+        stages={**before.stages, **stages_of(found, selection, renderings)},
     )
+
+
+def stages_of(
+    found: Iterable[Diagnostic], selection: Selection, renderings: Iterable[Rendering]
+) -> dict[Hashable, int]:
+    """The stage that each finding comes from: 0 is the project, 1 what is compiled; what comes of all is the last."""
+    known: dict[Hashable, int] = {identity(finding): 0 for finding in selection.diagnostics}
+    for step, told in (each for rendering in renderings for each in enumerate(rendering.steps, start=1)):
+        for finding in told:
+            known.setdefault(identity(finding), step)
+    return {one: known.get(one, EVERYWHERE) for one in map(identity, found)}
 
 
 class Hand:

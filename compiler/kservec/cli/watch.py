@@ -87,14 +87,14 @@ def watch(*, environment: str, with_report: bool, port: int, notes: bool) -> int
 
 def keep_looking(again: Callable[[Look], Look], look: Look, findings: Findings, server: PageServer | None) -> NoReturn:
     """Show a first look and all that follow, and serve their reports, for ever."""
-    news, good = news_of((), look.found), look
+    news, good = news_of((), look.found, look.view), look
     show(findings, look, news, Look())
     while True:
         publish(server, look)
         paths = waited(look)
         complain(f"\n{printable(named(paths))} changed\n")
         look = again(look)
-        news = news_of(news.told, look.found)
+        news = news_of(news.told, look.found, look.view)
         show(findings, look, news, good)
         good = look if look.ok else good
 
@@ -175,7 +175,8 @@ def show(findings: Findings, look: Look, news: News, good: Look) -> None:
     """Show what is new and what was fixed since the look before, and which objects changed since the last good one."""
     complain(fixed_lines(news.fixed))
     still = f"{plural(len(news.known), 'finding')} as before" if news.known else ""
-    findings.show(news.new, look.sources, outcome="; ".join(filter(None, (still, *outcome(look, good)))))
+    hidden = f"{plural(len(news.hidden), 'finding')} not looked for again" if news.hidden else ""
+    findings.show(news.new, look.sources, outcome="; ".join(filter(None, (still, hidden, *outcome(look, good)))))
 
 
 def outcome(look: Look, good: Look) -> Iterator[str]:
