@@ -60,7 +60,7 @@ def test_programs_get_numbers() -> None:
 def test_findings_name_their_place() -> None:
     """Programs get the code, how bad it is, and the line that leads to it."""
     found = json.loads(kservec(LACKS, "capacity", "default", "--format", "json").out)["findings"]
-    assert [(f["code"], f["severity"], f["span"]["file"], f["span"]["line"]) for f in found] == [
+    assert [(f["code"], f["severity"], f["location"]["file"], f["location"]["line"]) for f in found] == [
         ("policy/capacity-exceeded", "error", "platform/cluster.yaml", 7),
         ("policy/no-node-fits", "error", "services/services.yaml", 14),
         ("policy/no-node-fits", "error", "services/services.yaml", 24),

@@ -111,9 +111,8 @@ def test_urls_of_all_kinds() -> None:
     assert "  outside   https://fraud-detector-payments.models.example.com\n" in ran.out
     assert "  inside    http://payment-screening.payments.svc.cluster.local\n" in ran.out
     assert "/v1/models/fraud-detector:predict\n" in ran.out
-    told = {
-        entry["ref"]["name"]: entry for entry in json.loads(kservec(ROOT, "urls", *EXAMPLES, "--format", "json").out)
-    }
+    listed = json.loads(kservec(ROOT, "urls", *EXAMPLES, "--format", "json").out)["urls"]
+    told = {entry["object"]["name"]: entry for entry in listed}
     assert [q["protocol"] for q in told["chat-assistant"]["questions"]] == ["openai"]
     assert told["chat-assistant"]["paths"]
 

@@ -1,15 +1,71 @@
-"""`kservec lint --format ...`: what CI systems read goes to standard output, with places from the top."""
+"""What is written for programs: to standard output, with places from the top, and JSON in the same words everywhere."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from .running import kservec
+import pytest
+
+from kservec.cli.main import COMMANDS, MODULES
+from kservec.cli.promote import JSON
+from kservec.io.kustomize import HOW_TO, tools
+
+from .repositories import commit, edit, git
+from .running import ROOT, SERVICE, kservec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+PROJECT = """\
+apiVersion: kservec.dev/v1alpha1
+kind: Project
+sources: [services]
+platform: [platform]
+environments:
+  staging: {overlay: overlays/staging}
+  prod: {overlay: overlays/prod}
+"""
+BASE = "resources: [../../services]\n"
+PATCH = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: fraud, namespace: payments}
+spec: {predictor: {model: {storageUri: s3://models/fraud/v9}}}
+"""
+FILES = {
+    "kservec.yaml": PROJECT,
+    "platform/cluster.yaml": (ROOT / "golden/project-capacity/input/platform/cluster.yaml").read_text(),
+    "services/fraud.yaml": SERVICE,
+    "services/kustomization.yaml": "resources: [fraud.yaml]\n",
+    "overlays/staging/kustomization.yaml": BASE + "patches: [{path: fraud.yaml}]\n",
+    "overlays/staging/fraud.yaml": PATCH,
+    "overlays/prod/kustomization.yaml": BASE,
+}
+ASKED = {
+    "affected": ["affected", "--since", "main"],
+    "build": ["build", "services/fraud.yaml"],
+    "capacity": ["capacity", "prod"],
+    "check": ["check", "prod"],
+    "diff": ["diff", "main"],
+    "diff, an upgrade": ["diff", "--profile", "0.20", "prod"],
+    "explain": ["explain", "InferenceService/fraud", "prod"],
+    "explain, a value": ["explain", "Deployment/fraud-predictor", "prod"],
+    "lint": ["lint", "prod"],
+    "lock": ["lock"],
+    "promote": ["promote", "prod", "--from", "staging", "--dry-run"],
+    "runtimes": ["runtimes"],
+    "runtimes, images": ["runtimes", "--images"],
+    "urls": ["urls", "prod"],
+}
+OTHERS = {"ref", "span", "subject"}
+"""What objects and places were called within kservec."""
+AS_WRITTEN = {"value", "before", "after"}
+"""What holds the users' own values, whose names are theirs."""
+OBJECT, LOCATION = {"apiVersion", "kind", "namespace", "name"}, {"file", "line", "column", "endLine", "endColumn"}
 
 
 def test_sarif_names_files_from_the_top_of_the_repository(work: Path) -> None:
@@ -42,3 +98,55 @@ def test_a_report_in_the_way_of_the_output(work: Path) -> None:
     assert ran.status == 0
     assert ran.out.startswith("---\n")
     assert json.loads(ran.err)["version"] == "2.1.0"
+
+
+@pytest.fixture(name="repo", scope="module")
+def repo_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with two environments and something to say in each report."""
+    if not list(tools()):
+        pytest.skip(f"NOT TESTED: overlays need kustomize, and there is none here; {HOW_TO}")
+    folder = tmp_path_factory.mktemp("repo")
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    ran = kservec(folder, "build")
+    assert ran.status == 0, ran.err
+    commit(folder, "first")
+    edit(folder / "services/fraud.yaml", "fraud/v7", "fraud/v8")
+    return folder
+
+
+def members(value: Any) -> Iterator[dict[str, Any]]:
+    """Every map of a document but those that are users' own."""
+    if isinstance(value, dict):
+        yield value
+    for name, one in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+        if name not in AS_WRITTEN:
+            yield from members(one)
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_json_has_the_same_words_everywhere(repo: Path, what: str) -> None:
+    """A map at the top; objects and places are named and made alike, and no name is written as Python's."""
+    ran = kservec(repo, *ASKED[what], "--format", "json")
+    assert ran.status in {0, 3}, ran.err
+    written = ran.err if what == "build" else ran.out
+    maps = list(members(json.loads(written)))
+    assert isinstance(json.loads(written), dict)
+    assert not {name for one in maps for name in one if "_" in name}
+    assert not {name for one in maps for name, held in one.items() if name in OTHERS and not isinstance(held, str)}
+    assert all(one["object"].keys() == OBJECT for one in maps if one.get("object"))
+    assert all(one["location"].keys() == LOCATION for one in maps if one.get("location"))
+    assert all(one.keys() == OBJECT for one in maps if "apiVersion" in one and one is not maps[0])
+
+
+def test_all_commands_with_json_are_asked() -> None:
+    """A command that learns to write JSON has to join."""
+    able = set()
+    for name in COMMANDS:
+        module = MODULES.get(name, name)
+        command = getattr(import_module(f"kservec.cli.{module}"), module)
+        choices = [choice for option in command.params for choice in getattr(option.type, "choices", ())]
+        able |= {name} if JSON in choices else set()
+    assert able == {what.partition(",")[0] for what in ASKED}

@@ -239,7 +239,11 @@ def test_a_promotion_for_programs(tmp_path: Path) -> None:
     repo = repository(tmp_path, STAGED)
     report = json.loads(kservec(repo, "promote", "prod", "--from", "staging", "--format", "json").out)
     (pin,) = report["promoted"]
-    assert (pin["name"], pin["before"], pin["after"]) == ("fraud", "s3://models/fraud/v7", "s3://models/fraud/v8")
+    assert (pin["object"]["name"], pin["before"], pin["after"]) == (
+        "fraud",
+        "s3://models/fraud/v7",
+        "s3://models/fraud/v8",
+    )
     assert (report["files"], PINS in report["diff"]) == ([KUSTOMIZATION, PINS], True)
     again = json.loads(kservec(repo, "promote", "prod", "--from", "staging", "--format", "json").out)
     assert again == {"promoted": [], "files": [], "remarks": [], "diff": ""}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kservec.capacity.gpu_memory import UNKNOWN
 from kservec.core.nodes import CPU, MEMORY, MILLI, base_of, shown_units
+from kservec.report.json import entry, identity
 from kservec.report.words import NAMES, printable
 
 if TYPE_CHECKING:
@@ -196,8 +197,8 @@ def workload_json(workload: Workload) -> Json:
     """What a workload needs."""
     need, pools = workload
     return {
-        "object": need.ref._asdict(),
-        "owner": need.owner._asdict(),
+        "object": identity(need.ref),
+        "owner": identity(need.owner),
         "replicas": {"min": need.replicas.fewest, "max": None if need.is_unbounded else need.replicas.most},
         "everyNode": need.is_everywhere,
         "podsOfReplica": need.size,
@@ -214,15 +215,7 @@ def plain(resource: str, units: int) -> int | float:
 def finding_json(finding: Finding) -> Json:
     """What does not fit, and what excuses it."""
     found, excuse = finding
-    return {
-        "code": found.code.slug,
-        "severity": NAMES[finding.severity],
-        "message": found.message,
-        "help": found.help,
-        "object": found.subject._asdict() if found.subject is not None else None,
-        "span": found.span._asdict() if found.span is not None else None,
-        "excuse": excuse or None,
-    }
+    return {**entry(found), "severity": NAMES[finding.severity], "excuse": excuse or None}
 
 
 def model_json(model: Model) -> Json:
@@ -233,7 +226,7 @@ def model_json(model: Model) -> Json:
         "usable": made.usable, "leftForCache": made.rest, "tokens": made.tokens,
     }  # fmt: skip
     return {
-        "object": model.ref._asdict(),
+        "object": identity(model.ref),
         "container": served.server.container.name,
         "model": served.model or None,
         "facts": served.facts.source if served.facts is not None else None,

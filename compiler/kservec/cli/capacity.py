@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +17,7 @@ from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.core.additions import Additions
 from kservec.core.records import evolve
+from kservec.report.words import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
     if layout == TEXT:
         write(capacity_text(report, workloads=workloads))
     else:
-        write(json.dumps(capacity_json(report), indent=2) + "\n")
+        write(json_text(capacity_json(report)))
     return DIFFERENT if report.fails else 0
 
 

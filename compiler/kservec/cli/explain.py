@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -21,6 +20,8 @@ from kservec.explain.choice import choices
 from kservec.explain.naming import candidates, resolved, steps_of
 from kservec.explain.text import choices_json, choices_text, values_json, values_text
 from kservec.explain.values import Patched, explained
+from kservec.report.json import identity
+from kservec.report.words import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -141,9 +142,9 @@ def answer(found: Found, layout: str, inputs: Inputs) -> str:
     made = [manifest.ref for manifest in found.unit.bundle.manifests]
     chosen = tuple(choices(found.unit, found.env))
     if layout == JSON:
-        told = {"object": found.meant.ref._asdict(), "mode": found.unit.mode.value, "runtimes": choices_json(chosen),
-                "objects": [ref._asdict() for ref in made]}  # fmt: skip
-        return json.dumps(told, indent=2) + "\n"
+        told = {"object": identity(found.meant.ref), "mode": found.unit.mode.value, "runtimes": choices_json(chosen),
+                "objects": list(map(identity, made))}  # fmt: skip
+        return json_text(told)
     return f"{found.meant.ref}, in {found.unit.mode.value} mode\n{choices_text(chosen)}{objects_text(made)}"
 
 
@@ -188,5 +189,5 @@ def answer_values(made: Manifest, field: str, layout: str, rendered: Patched | N
         raise click.UsageError(f"{made.ref} has no {field}{owner}", click.get_current_context())
     values = explained(made.body, path, rendered)
     if layout == JSON:
-        return json.dumps(values_json(made.ref, values), indent=2) + "\n"
+        return json_text(values_json(made.ref, values))
     return values_text(made.ref, values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +15,8 @@ from kservec.core.diagnostics import Reject
 from kservec.core.spelling import closest
 from kservec.overlay_edits import in_the_way, unexpected, units_of
 from kservec.promotion import Promotion, pairs_of, promotion
-from kservec.report.words import plural
+from kservec.report.json import identity, location
+from kservec.report.words import json_text, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,16 +173,13 @@ def report(found: Promotion, shown: str) -> str:
     """A promotion as JSON: its pins, the files that it edits, what is left as it is, and the edit as a diff."""
     pins = [
         {
-            "kind": pin.ref.kind,
-            "namespace": pin.ref.namespace,
-            "name": pin.ref.name,
+            "object": identity(pin.ref),
             "field": pin.field,
             "before": pin.before or None,
             "after": pin.after,
-            "file": pin.span.file,
-            "line": pin.span.line,
+            "location": location(pin.span),
         }
         for pin in found.promoted
     ]
     document = {"promoted": pins, "files": sorted(found.contents), "remarks": list(found.left), "diff": shown}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +19,7 @@ from kservec.emit import dump, stream
 from kservec.explain.addresses import address_of
 from kservec.explain.smoke_test import IMAGE, smoke_tests
 from kservec.explain.text import addresses_json, addresses_text
+from kservec.report.words import json_text
 
 if TYPE_CHECKING:
     from kservec.api import Target
@@ -61,5 +61,5 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
         rules = inputs.settings.image_rewrites if inputs.settings is not None else {}
         write(stream(dump(job) for job in smoke_tests(addresses, rewritten(IMAGE, rules))))
     else:
-        write(addresses_text(addresses) if layout == TEXT else json.dumps(addresses_json(addresses), indent=2) + "\n")
+        write(addresses_text(addresses) if layout == TEXT else json_text(addresses_json(addresses)))
     return 0

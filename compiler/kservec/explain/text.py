@@ -9,6 +9,7 @@ from kservec.core.diagnostics import NOT_SHOWN
 from kservec.core.schemas.faults import field_path
 from kservec.core.text.confidential import names_credential, showable
 from kservec.explain.smoke_test import curl
+from kservec.report.json import identity, location
 from kservec.report.words import printable
 
 if TYPE_CHECKING:
@@ -71,14 +72,14 @@ def choices_text(choices: Iterable[Choice]) -> str:
 def values_json(ref: ObjectRef, values: Iterable[Explained]) -> Json:
     """The values of an object with their sources."""
     return {
-        "object": ref._asdict(),
+        "object": identity(ref),
         "values": [
             {
                 "path": field_path(e.path),
                 "value": NOT_SHOWN if is_confidential(e) else e.value,
                 "layer": e.layer,
                 "by": e.by,
-                "span": e.span._asdict() if e.span is not None else None,
+                "location": location(e.span) if e.span is not None else None,
             }
             for e in values
         ],
@@ -105,10 +106,18 @@ def address_text(address: Address) -> str:
 
 def addresses_json(addresses: Iterable[Address]) -> Json:
     """Where services are reached."""
-    return [
-        {**address._asdict(), "ref": address.ref._asdict(), "questions": [q._asdict() for q in address.questions]}
-        for address in addresses
-    ]
+    return {"urls": [address_json(address) for address in addresses]}
+
+
+def address_json(address: Address) -> Json:
+    """Where one service is reached."""
+    return {
+        "object": identity(address.ref),
+        "external": address.external,
+        "internal": address.internal,
+        "questions": [question._asdict() for question in address.questions],
+        "paths": list(address.paths),
+    }
 
 
 def choices_json(choices: Iterable[Choice]) -> Json:
