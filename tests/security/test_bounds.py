@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -133,6 +134,40 @@ def test_the_work_is_stopped_where_it_stands(monkeypatch: pytest.MonkeyPatch) ->
     assert 1 <= time.monotonic() - begun < 10
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_no_look_interrupts_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a look takes longer than the timer waits; it ends before the next one begins."""
+    depths: list[int] = []
+    inside = [0]
+
+    def slow() -> int:
+        inside[0] += 1
+        depths.append(inside[0])
+        signal.raise_signal(signal.SIGALRM)
+        time.sleep(0.03)
+        inside[0] -= 1
+        return 0
+
+    monkeypatch.setattr(bounds, "memory", slow)
+    for name, seconds in {"FIRST": 0.01, "EVERY": 0.01, "REST": 0.0}.items():
+        monkeypatch.setattr(bounds, name, seconds)
+    with bounded(Limits()):
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:
+            sum(range(1000))
+    assert set(depths) == {1}
+    assert len(depths) > 2
+
+
+def test_a_look_loads_nothing(tmp_path: Path) -> None:
+    """It may interrupt an import, and then would find half a module."""
+    program = "import sys; from kservec.io import bounds; before = set(sys.modules); bounds.memory()"
+    code = f"{program}; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout == "[]\n") or sys.platform != "linux"
 
 
 def forever() -> Iterator[int]:

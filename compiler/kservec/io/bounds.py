@@ -8,6 +8,8 @@ only decides whether it gets to the end.
 
 from __future__ import annotations
 
+import math
+import os
 import signal
 import sys
 import threading
@@ -41,6 +43,8 @@ OVER_MEMORY = Code(
 )
 FIRST, EVERY = 0.5, 0.1
 """Seconds until the first look, which most runs never see, and between two looks."""
+REST = EVERY / 2
+"""Seconds that at least lie between the end of a look and the next one."""
 MEBIBYTE = 1 << 20
 LINUX_MEMORY = "/proc/self/statm"
 LINUX_CHILDREN = "/proc/thread-self/children"
@@ -55,6 +59,45 @@ class ExceededError(BaseException):
         self.diagnostic = diagnostic
 
 
+class Watch:
+    """What looks at a run whenever the timer says so.
+
+    On a busy machine a look may take longer than the timer waits. Then the next one is left out: a look that interrupts
+    another would find half of what that one is making, such as modules and codecs.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.deadline = time.monotonic() + limits.max_seconds
+        self.rests_until = 0.0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Take a look, unless one is being taken or was taken just now.
+
+        Raises:
+            ExceededError: the run is beyond a limit.
+        """
+        del number, frame
+        if time.monotonic() < self.rests_until:
+            return
+        self.rests_until = math.inf
+        try:
+            self.look()
+        finally:
+            self.rests_until = time.monotonic() + REST
+
+    def look(self) -> None:
+        """See whether the run is within its limits.
+
+        Raises:
+            ExceededError: it is not.
+        """
+        if self.limits.max_seconds and time.monotonic() > self.deadline:
+            raise ExceededError(over_time(self.limits.max_seconds))
+        if self.limits.max_memory and memory() > self.limits.max_memory:
+            raise ExceededError(over_memory(self.limits.max_memory))
+
+
 @contextmanager
 def bounded(limits: Limits) -> Iterator[None]:
     """Watch what is done inside.
@@ -65,16 +108,9 @@ def bounded(limits: Limits) -> Iterator[None]:
     if not can_watch():
         yield
         return
-    deadline = time.monotonic() + limits.max_seconds
-
-    def look(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if limits.max_seconds and time.monotonic() > deadline:
-            raise ExceededError(over_time(limits.max_seconds))
-        if limits.max_memory and memory() > limits.max_memory:
-            raise ExceededError(over_memory(limits.max_memory))
-
-    before = signal.signal(signal.SIGALRM, look)
+    if not Path(LINUX_MEMORY).exists():
+        import resource  # noqa: F401, PLC0415 - a look, which may interrupt an import, must not begin another
+    before = signal.signal(signal.SIGALRM, Watch(limits))
     signal.setitimer(signal.ITIMER_REAL, min(FIRST, limits.max_seconds or FIRST), EVERY)
     try:
         yield
@@ -90,13 +126,17 @@ def can_watch() -> bool:
 
 
 def memory() -> int:
-    """The bytes that this process and its workers hold; where the system does not tell, the most that it ever held."""
-    import resource  # noqa: PLC0415 - the runs that end before the first look do without
+    """The bytes that this process and its workers hold; where the system does not tell, the most that it ever held.
 
+    Files are read as bytes: what a text is decoded by may not be loaded yet, and whatever is interrupted may be loading
+    it.
+    """
     try:
-        own = int(Path(LINUX_MEMORY).read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+        own = int(Path(LINUX_MEMORY).read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         return own + sum(map(held_alone, children()))
     except OSError:
+        import resource  # noqa: PLC0415 - loaded by then, and not everywhere to be had
+
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
 
@@ -104,7 +144,7 @@ def memory() -> int:
 def children() -> list[str]:
     """The numbers of the processes that this thread started; none where the system does not tell."""
     try:
-        return Path(LINUX_CHILDREN).read_text(encoding="ascii").split()
+        return Path(LINUX_CHILDREN).read_bytes().decode().split()
     except OSError:
         return []
 
@@ -112,10 +152,10 @@ def children() -> list[str]:
 def held_alone(number: str) -> int:
     """The bytes that a process shares with no other, as a fork does at first; 0 for one that is gone."""
     try:
-        lines = Path(LINUX_SHARES.format(number)).read_text(encoding="ascii").splitlines()
+        lines = Path(LINUX_SHARES.format(number)).read_bytes().splitlines()
     except OSError:
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) * 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith(b"Private_")) * 1024
 
 
 def over_time(seconds: int) -> Diagnostic:
