@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from .running import kservec
+from .running import SECONDS, environment, kservec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +82,57 @@ def test_wrong_usage(work: Path, name: str) -> None:
     assert ran.err.count("\n") == 1
     assert not (work / "out").exists()
     assert stat.S_ISFIFO((work / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("arguments", [
+    ("build", "SPECIAL"), ("lint", "fraud.yaml", "--platform", "SPECIAL"), ("import", "SPECIAL", "--output", "out"),
+    ("lint", "fraud.yaml", "--facts", "SPECIAL"),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_what_might_never_be_written_is_refused(work: Path, kind: str, arguments: tuple[str, ...]) -> None:
+    """A pipe that is named may have no writer, and nobody writes to a socket by its name: neither is waited for."""
+    special = work / "special"
+    if kind == "pipe":
+        os.mkfifo(special)
+    else:
+        with contextlib.chdir(work), socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(special.name)
+    ran = kservec(work, *("special" if argument == "SPECIAL" else argument for argument in arguments))
+    assert ran.status == 2
+    assert f"error: cannot read special: it is a {kind}" in ran.err
+    assert ("- < special" in ran.err) == (kind == "pipe")
+
+
+def test_what_a_shell_puts_in_the_place_of_a_file_is_read(work: Path) -> None:
+    """Process substitutions, a named pipe as standard input, and one that is open already; so is a device."""
+    writing = "mkfifo named; { cat fraud.yaml > named; touch written; } & "
+    for command in (
+        "build <(cat fraud.yaml)",
+        "build /dev/stdin < fraud.yaml",
+        "build fraud.yaml --platform /dev/null",
+    ):
+        ran = shell(work, f"kservec {command}")
+        assert (ran.returncode, ran.stderr) == (0, ""), command
+        assert "kind: Deployment" in ran.stdout
+    for path, number in {"-": 0, "/dev/stdin": 0, "/dev/fd/5": 5}.items():
+        reading = "while [ ! -e written ]; do sleep 0.01; done"
+        ran = shell(work, f"{writing} {{ {reading}; kservec build {path}; }} {number}< named; rm named written")
+        assert ran.returncode == 0, ran.stderr
+        assert "kind: Deployment" in ran.stdout
+
+
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line of bash in a folder, with `kservec` as this interpreter has it."""
+    function = 'kservec() { "$PYTHON" -m kservec "$@"; }; '
+    return subprocess.run(  # noqa: S603 - our own program
+        ["/bin/bash", "-c", function + command],
+        cwd=folder,
+        env=environment(PYTHON=sys.executable),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
 
 
 def test_no_arguments_show_the_help(work: Path) -> None:

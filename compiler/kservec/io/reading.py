@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import select
 import stat
 import sys
 from pathlib import Path
@@ -16,11 +18,14 @@ from kservec.gitops.layout import INDEX, KUSTOMIZATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
 
     from kservec.core.text.document import Document
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
+OPEN_FILE = r"(?:/dev|/proc/self)/(?:fd/(\d+)|stdin)"
+"""What a file is called that this process has open already."""
 
 UNREADABLE = Code(
     "input/unreadable",
@@ -33,8 +38,8 @@ NOT_A_FILE = Code(
     "input/not-a-file",
     Severity.WARNING,
     "an entry of a folder that is named like a file and is none",
-    "Pipes, sockets and devices in input folders are passed over: reading them might never end. Name one on the "
-    "command line to read it.",
+    "Pipes, sockets and devices in input folders are passed over: reading them might never end. A device is read where "
+    "it is named on the command line, and a pipe as standard input: `kservec build - < pipe`.",
 )
 LED_OUT = Code(
     "project/link-outside",
@@ -99,12 +104,46 @@ def read_files(
     found: dict[str, File] = {}
     for path in paths:
         if path == STDIN:
-            if sys.stdin is None:
-                raise OSError(errno.EBADF, "standard input is closed", STDIN)
-            found[STDIN] = File(STDIN_NAME, sys.stdin.buffer.read(max_bytes + 1))
+            found[STDIN] = File(STDIN_NAME, read_standard_input(max_bytes + 1))
         else:
             add_files(Path(path), max_bytes, found, within=within, may_be_empty=may_be_empty)
     return tuple(found.values())
+
+
+def read_standard_input(room: int) -> bytes:
+    """What standard input holds, as far as there is room; text where whoever calls kservec has put it there.
+
+    Raises:
+        OSError: it is closed, or cannot be read.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise OSError(errno.EBADF, "standard input is closed", STDIN)
+    if not hasattr(sys.stdin, "buffer"):
+        return sys.stdin.read(room).encode("utf-8", "surrogatepass")
+    return read_all(sys.stdin.buffer, room)
+
+
+def read_all(stream: BinaryIO, room: int) -> bytes:
+    """What a stream holds until its end, as far as there is room.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    content = b""
+    while True:
+        part: bytes | None = stream.read(room - len(content))
+        content += part or b""
+        if part is not None and (len(content) == room or not part or is_blocking(stream)):
+            return content
+        select.select([stream], [], [])
+
+
+def is_blocking(stream: BinaryIO) -> bool:
+    """Whether what is read from a stream is all that there is, and not just what is there by now."""
+    try:
+        return os.get_blocking(stream.fileno())
+    except (OSError, AttributeError):  # no file of the system, or a system that has none of these
+        return True
 
 
 def read_tree(folder: Path, holding: bytes, max_bytes: int) -> tuple[File, ...]:
@@ -186,13 +225,35 @@ def unreadable(error: OSError, path: Path) -> Diagnostic:
 
 
 def read_file(path: Path, max_bytes: int) -> bytes:
-    """The content of a file, or of a pipe.
+    """The content of a file, a device or an open pipe, such as a shell's `<(...)`.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: it cannot be read, or reading it might wait for ever.
     """
+    mode = path.stat().st_mode
+    if stat.S_ISSOCK(mode) or (stat.S_ISFIFO(mode) and os.path.exists(os.path.realpath(path))):
+        return read_open(path, max_bytes)
     with path.open("rb") as file:
         return file.read(max_bytes + 1)
+
+
+def read_open(path: Path, max_bytes: int) -> bytes:
+    """The content of a socket, or of a pipe with a name in the file system, if this process has it open by a number.
+
+    What a shell puts in the place of `<(...)` has no such name on Linux. To open a named pipe again, be it by its
+    number, would wait for somebody else who writes to it, and sockets cannot be opened at all.
+
+    Raises:
+        OSError: it is not open, or cannot be read.
+    """
+    number = re.fullmatch(OPEN_FILE, os.path.abspath(path))
+    if number is None and path.is_fifo():
+        remedy = f"give its content as standard input: - < {path.name}"
+        raise OSError(errno.EINVAL, f"it is a pipe, to which nobody may ever write; {remedy}", str(path))
+    if number is None:
+        raise OSError(errno.ENXIO, "it is a socket; name a file", str(path))
+    with os.fdopen(os.dup(int(number[1] or 0)), "rb") as file:
+        return read_all(file, max_bytes + 1)
 
 
 def shown_name(path: Path) -> str:
