@@ -10,6 +10,7 @@ from kservec.cli.environments import all_findings, all_sources, rendered
 from kservec.cli.options import findings_options
 from kservec.cli.selection import selected
 from kservec.cli.status import DIFFERENT, FAILED
+from kservec.cli.streams import complain
 from kservec.core.diagnostics import Diagnostic, Span
 from kservec.core.lock import LOCK_FILE, Lock
 from kservec.core.records import evolve
@@ -137,8 +138,8 @@ def updated(task: Task, findings: Findings, wish: Wish) -> int:
     failures = dict.fromkeys((*images.failures, *models.failures, *facts.failures))
     if failures:
         for failure in failures:
-            click.echo(f"error: {failure}", err=True)
-        click.echo("the lock file is as it was; this is the one command that needs the network", err=True)
+            complain(f"error: {failure}\n")
+        complain("the lock file is as it was; this is the one command that needs the network\n")
         return FAILED
     kept = Lock() if task.whole else old
     new = Lock(

@@ -12,7 +12,7 @@ import click
 
 from kservec._version import KSERVE_PROFILE, __version__
 from kservec.cli.status import INTERRUPTED, USAGE
-from kservec.cli.streams import ReaderGoneError, StoppedError, complain, discard_rest
+from kservec.cli.streams import ReaderGoneError, StoppedError, complain, discard_rest, finish, is_held_back
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ AFTER_INTERRUPT = ("git status shows whether something was written", "nothing wa
 WRITERS = frozenset({"canary", "import", "init", "lock", "promote"})
 """Commands that write several files, one after the other."""
 FOLDER_GONE = "the current folder was deleted; change to one that is there"
+OF_THE_SYSTEM = frozenset({
+    errno.EIO, errno.EAGAIN, errno.ENXIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EDQUOT, errno.EFBIG,
+})  # fmt: skip
+"""Errors that name no file and are no bug: a terminal or disk that is gone, and what a system has no more of."""
 LONGEST = 600
 PATIENT_STREAM = "PacifyFlushWrapper"
 """What click puts in the place of a stream that nobody reads any more."""
@@ -125,6 +129,8 @@ def run(arguments: list[str]) -> int:
     except SystemExit as stop:
         return ended(stop)
     except OSError as error:
+        if is_held_back(error) and finished():  # a help, which click writes itself, to a terminal that is slow
+            return 0
         complain(f"error: {of_the_world(error)}\n")
         return USAGE
     finally:
@@ -140,11 +146,22 @@ def of_the_world(error: OSError) -> str:
     """
     if error.errno == errno.ENOSPC:
         return "cannot write: no space left"
+    if error.filename is None and error.errno in OF_THE_SYSTEM:
+        return f"the system refuses to read, write or start something: {error.strerror}"
     if not has_folder():
         return FOLDER_GONE
     if error.filename is None or error.strerror is None:
         raise error
     return f"cannot read or write {os.fsdecode(error.filename)}: {error.strerror}"
+
+
+def finished() -> bool:
+    """Whether what was written to standard output has got there."""
+    try:
+        finish(sys.stdout)
+    except OSError:
+        return False
+    return True
 
 
 def has_folder() -> bool:

@@ -1,9 +1,13 @@
-"""Standard output and error, whatever state they are in: closed, full, without a reader, of any encoding."""
+"""Standard output and error, whatever state they are in: closed, full, slow, without a reader, of any encoding.
+
+Whoever calls kservec from Python may have put streams of text in their places.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,7 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TextIO
+    from typing import BinaryIO, TextIO
 
 ENCODING = ("utf-8", "backslashreplace")
 
@@ -45,10 +49,10 @@ def write(text: str, *, err: bool = False) -> None:
     if err:
         complain(text)
         return
-    if sys.stdout is None:
+    if not is_open(sys.stdout):
         raise click.ClickException("standard output is closed")
     try:
-        click.echo(text.encode(*ENCODING), nl=False)
+        put(text, sys.stdout)
     except BrokenPipeError:
         raise ReaderGoneError from None
     except OSError as error:
@@ -57,14 +61,86 @@ def write(text: str, *, err: bool = False) -> None:
 
 def complain(text: str) -> None:
     """Write text to standard error as UTF-8, if that is possible at all."""
-    if sys.stderr is not None:
+    if is_open(sys.stderr):
         with contextlib.suppress(OSError):
-            click.echo(text.encode(*ENCODING), nl=False, err=True)
+            put(text, sys.stderr)
+
+
+def put(text: str, stream: TextIO) -> None:
+    """Write text to a stream, all of it, however slow the other end is.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    encoded = text.encode(*ENCODING)
+    buffer: BinaryIO | None = getattr(stream, "buffer", None)
+    finish(stream)
+    if buffer is None:
+        stream.write(encoded.decode())
+        stream.flush()
+    else:
+        pour(memoryview(encoded), buffer)
+
+
+def pour(rest: memoryview, stream: BinaryIO) -> None:
+    """Write bytes to a stream, which may take less than it is given, or nothing for a while.
+
+    A terminal or pipe is such a stream where somebody else has set it not to block; that is not ours to change.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    while rest:
+        try:
+            taken = stream.write(rest) or 0
+        except BlockingIOError as full:
+            taken = full.characters_written
+        rest = rest[taken:]
+        if rest and not taken:
+            wait(stream)
+    finish(stream)
+
+
+def finish(stream: TextIO | BinaryIO) -> None:
+    """Have what a stream holds back written.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    while True:
+        try:
+            stream.flush()
+        except BlockingIOError:
+            wait(stream)
+        else:
+            return
+
+
+def wait(stream: TextIO | BinaryIO) -> None:
+    """Wait until a stream takes more, or its other end is gone.
+
+    Raises:
+        OSError: there is nothing to wait for.
+    """
+    select.select([], [stream.fileno()], [])
+
+
+def is_open(stream: TextIO | None) -> bool:
+    """Whether a stream is there and can be written to."""
+    try:
+        return stream is not None and not getattr(stream, "closed", False)
+    except ValueError:  # somebody has taken its buffer away
+        return False
+
+
+def is_held_back(error: OSError) -> bool:
+    """Whether a stream did not take all at once what was written to it, and holds the rest."""
+    return isinstance(error, BlockingIOError) and hasattr(error, "characters_written")
 
 
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a stream is there and leads to a terminal."""
-    return stream is not None and stream.isatty()
+    return stream is not None and is_open(stream) and stream.isatty()
 
 
 def discard_rest() -> None:
