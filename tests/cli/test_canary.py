@@ -184,6 +184,45 @@ def test_what_cannot_be_done(tmp_path: Path, arguments: tuple[str, ...], status:
     assert (ran.status, said in ran.err, spec(repo)) == (status, True, before), ran.err
 
 
+TWO = """\
+  canary:
+    - trafficPercent: 10
+      predictor: {name: v8, model: {name: kserve-container, modelFormat: {name: sklearn}, storageUri: s3://m/8}}
+    - trafficPercent: 10
+      predictor: {name: v9, model: {name: kserve-container, modelFormat: {name: sklearn}, storageUri: s3://m/9}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "arguments", "place"),
+    [
+        ("", "", ("start", "fraud", "--model", SAME), "storageUri: "),
+        (
+            f'    {MODEL}\n      # the version in use\n      storageUri: "{SAME}"\n',
+            "    containers: [{name: kserve-container, image: example.com/server:1}]\n",
+            ("start", "fraud", "--model", "s3://models/fraud/v8"),
+            "  predictor:",
+        ),
+        ("---\n#", f"{TWO}---\n#", ("step", "fraud", "--to", "10"), "  canary:"),
+    ],
+    ids=["the same model", "no model", "two canaries"],
+)
+def test_what_cannot_be_done_is_said_at_its_place(
+    tmp_path: Path, old: str, new: str, arguments: tuple[str, ...], place: str
+) -> None:
+    """At the value that is meant, or at the key of a map or list, and not at whatever stands first in it."""
+    repo = made(tmp_path)
+    file = repo / "services" / "fraud.yaml"
+    text = file.read_text()
+    assert old in text
+    file.write_text(
+        text.replace(old, new, 1).replace("predictor:\n", "predictor:\n    serviceAccountName: reader\n", 1)
+    )
+    ran = kservec(repo, "canary", *arguments)
+    line = next(i for i, line in enumerate(file.read_text().splitlines(), 1) if place in line)
+    assert (ran.status, f" --> services/fraud.yaml:{line}:" in ran.err) == (1, True), ran.err
+
+
 def test_a_knative_canary_needs_a_rendered_revision(tmp_path: Path) -> None:
     """Without a tree nothing says which revision serves now."""
     repo = made(tmp_path, "Knative")

@@ -73,6 +73,7 @@ def refuse_same(service: Service, wanted: Mapping[str, str]) -> None:
         Reject: the predictor has all wanted values already.
     """
     predictor = service.value["spec"]["predictor"]
-    if all(lookup(predictor, path) == value for path, value in pin_changes(predictor, wanted)):
+    pins = list(pin_changes(predictor, wanted))
+    if all(lookup(predictor, path) == value for path, value in pins):
         message = f"nothing differs: {service.name} has {', '.join(wanted.values())} already"
-        raise refusal(message, service.span("spec", "predictor"), "name another version")
+        raise refusal(message, service.span("spec", "predictor", *pins[0][0]), "name another version")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.paths import lookup
 from kservec.edits.changes import Target
 from kservec.edits.nodes import NotEditableError, values_of
 from kservec.edits.pins import refusal
@@ -32,8 +33,9 @@ class Service(NamedTuple):
         return self.ref.name
 
     def span(self, *path: str | int) -> Span:
-        """Where a value of the object was written."""
-        return self.document.span(path)
+        """Where a value of the object was written; of a map or list its key, for its text begins with its first part."""
+        whole = isinstance(lookup(self.value, path), dict | list)
+        return self.document.key_span(path) if whole and path else self.document.span(path)
 
 
 def service_in(text: str, document: Document, ref: ObjectRef) -> Service:
