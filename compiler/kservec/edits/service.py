@@ -33,7 +33,7 @@ class Service(NamedTuple):
         return self.ref.name
 
     def span(self, *path: str | int) -> Span:
-        """Where a value of the object was written; of a map or list its key, for its text begins with its first part."""
+        """Where a value of the object was written; of a map or list its key, as its text begins with its first part."""
         whole = isinstance(lookup(self.value, path), dict | list)
         return self.document.key_span(path) if whole and path else self.document.span(path)
 
