@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from kservec.compilation import presentable
 from kservec.core.diagnostics import ObjectRef
-from kservec.core.models.model_uri import is_local_path, is_supported, settled_scheme, supported_forms, unknown_scheme
+from kservec.core.models.model_uri import (
+    is_local_path,
+    is_supported,
+    meant_uri,
+    settled_scheme,
+    supported_forms,
+    unknown_scheme,
+)
 from kservec.core.records import evolve
 from kservec.core.registry import Delivery, unambiguous
+from kservec.core.text.confidential import showable
 from kservec.core.tree import Layer, Origin
 
 from .conftest import SETTINGS, storage_container
@@ -95,6 +104,59 @@ def test_a_misspelt_scheme(attach, uri, meant):
     assert f"did you mean {meant}://?" in found.help
     assert found.span is not None
     assert found.span.file == "isvc.yaml"
+
+
+@pytest.mark.parametrize(
+    ("uri", "meant"),
+    [
+        ("gs//a/b", "gs://a/b"),
+        ("s3:/a/b", "s3://a/b"),
+        ("pvc:/claim/x", "pvc://claim/x"),
+        ("hf//org/model", "hf://org/model"),
+        ("gs:a/b", "gs://a/b"),
+        ("S3;//a/b", "s3://a/b"),
+        (" s3:\\\\a/b", "s3://a/b"),
+        ("htps:/host/m", "https://host/m"),
+        ("oci+native:host/m:1", "oci+native://host/m:1"),
+        ("modelscope//org/m", "modelscope://org/m"),
+        ("file:/m", "file:///m"),
+        ("dvd//a", ""),
+        ("files//a", ""),
+        ("models/s3:/a", ""),
+        ("gs/a", ""),
+        ("/gs//a", ""),
+        ("C:\\models", ""),
+        ("s3://a/b", ""),
+        ("", ""),
+    ],
+)
+def test_a_scheme_that_is_not_written_as_one(attach, bench, uri, meant):
+    """It is still a path, as in KServe; the warning says which URI it nearly is, and says nothing of real paths."""
+    assert meant_uri(uri, bench().env) == meant
+    result = attach(uri or "/m")
+    assert result.slugs == (["storage/scheme-misspelt"] if meant else [])
+    assert [found.help for found in result.diagnostics] == ([f"did you mean {meant}?"] if meant else [])
+    assert result.initializer["args"][0] == uri or not meant
+
+
+def test_a_uri_without_the_word_in_front(attach):
+    """The variable that held the scheme was empty: what is left is a path, and surely none."""
+    (found,) = attach("://bucket/m").diagnostics
+    assert found.code.slug == "storage/scheme-misspelt"
+    assert "has nothing before ://" in found.message
+
+
+def test_a_storage_container_may_take_what_looks_misspelt(attach):
+    """Whoever declares a container for such texts means them."""
+    assert attach("s3:/a/b", containers=(storage_container("any", {"regex": "s3:/a.*"}),)).slugs == []
+
+
+@pytest.mark.parametrize("uri", ["https:/user:thevalue@host/m", "https//user:thevalue@host/m"])
+def test_a_password_behind_a_misspelt_scheme_is_not_shown(attach, uri):
+    """Neither the finding nor the line below it shows what will be a password once the URI is right."""
+    found = presentable(attach(uri).diagnostics[0])
+    assert found.code.slug == "storage/scheme-misspelt"
+    assert "thevalue" not in found.message + found.help + showable(f"storageUri: {uri}")
 
 
 def test_prefixes_of_storage_containers_are_among_the_known_forms(bench):

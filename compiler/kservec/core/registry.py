@@ -61,6 +61,8 @@ class SchemeTrait(Enum):
     """The model of an LLMInferenceService may lie there. KServe: workload_storage.go, attachModelArtifacts"""
     LORA = auto()
     """Its LoRA adapters may lie there. KServe: workload_lora.go, enumerateLoRAAdapters"""
+    FILES = auto()
+    """Its URIs name files of the container that downloads, by paths that begin with a slash."""
     PRIVATE_AUTHORITY = auto()
     """Servers may be one's own, so that a download for an LLMInferenceService gets the platform's CA bundle."""
 

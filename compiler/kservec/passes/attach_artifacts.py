@@ -59,7 +59,7 @@ def attach_artifacts(unit: Unit, env: Env) -> Step:
         return Step(unit)
     settings(env.platform)
     adapters = adapters_of(unit, env)
-    model_uri(unit)
+    model_uri(unit, env)
     artifacts = None if is_switched_off(unit) else Artifacts(model_source(unit, env), adapters)
     found: list[Diagnostic] = []
     parts = []

@@ -16,6 +16,7 @@ from kservec.core.models.model_request import Changed, ModelRequest, Pods, attac
 from kservec.core.models.model_uri import (
     ANY_SCHEME,
     is_supported,
+    misspelt_scheme,
     no_model,
     password_in_uri,
     settled_scheme,
@@ -32,6 +33,8 @@ from kservec.core.registry import Delivery, Placement
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kservec.core.catalog import StorageContainer
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env, Scheme
@@ -107,11 +110,7 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     pods, images = Pods(component.pod, component.worker_pod), []
     for intent in (*(i for i in intents if i.several), *singles):
         request = ModelRequest(unit, component, intent, attached(intent.origin), env)
-        for source in intent.sources:
-            if (wrong := no_model(source.uri, env, source.origin.span, unit.ref)) is not None:
-                raise Reject(wrong)
-            if (shown := password_in_uri(source.uri, source.origin.span, unit.ref)) is not None:
-                found.append(shown)
+        found += odd_uris(request)
         if intent.several:
             pods, more = attach_several(request, pods)
         else:
@@ -126,6 +125,22 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
         return component, found
     rest = (i for i in component.intents if not isinstance(i, ModelIntent))
     return evolve(component, pod=pods.pod, worker_pod=pods.worker, intents=(*rest, *images)), found
+
+
+def odd_uris(request: ModelRequest) -> Iterator[Diagnostic]:
+    """What there is to say of the URIs of an intent as texts.
+
+    Raises:
+        Reject: one names no model.
+    """
+    for source in request.intent.sources:
+        about = (source.uri, request.env, source.origin.span, request.unit.ref)
+        if (wrong := no_model(*about)) is not None:
+            raise Reject(wrong)
+        if (slip := misspelt_scheme(*about)) is not None:
+            yield slip
+        if (shown := password_in_uri(source.uri, source.origin.span, request.unit.ref)) is not None:
+            yield shown
 
 
 class Route(NamedTuple):

@@ -8,7 +8,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.models.ca_bundle import namespace_copy
 from kservec.core.models.local_models import VOLUME_SPEC, LocalCache, claim, volume
-from kservec.core.models.model_uri import is_local_path
+from kservec.core.models.model_uri import is_local_path, meant_uri
 from kservec.core.models.node_download import render_downloader
 from kservec.core.models.node_placement import volume_terms
 from kservec.core.records import evolve
@@ -62,7 +62,8 @@ def render_localmodelcache(unit: Unit, env: Env) -> Step:
     cache = LocalCache(name=unit.name, namespace=unit.namespace, spec=spec, document=unit.source.document)
     if not is_downloadable(spec.source_model_uri, env):
         message = f"{spec.source_model_uri!r} cannot be copied onto nodes"
-        remedy = "name a URI that can be downloaded"
+        meant = meant_uri(spec.source_model_uri, env)
+        remedy = f"did you mean {meant}?" if meant else "name a URI that can be downloaded"
         raise Reject(finding(unit, NOT_COPIED, message, ("spec", "sourceModelUri"), remedy))
     found = list(unread_fields(unit, cache))
     bundle = unit.bundle

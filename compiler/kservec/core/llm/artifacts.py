@@ -16,7 +16,7 @@ from kservec.core.llm.lora import with_lora_arguments
 from kservec.core.llm.names import LOCAL_MODEL_CLAIM, LOCAL_MODEL_LABEL, LOCAL_MODEL_SOURCE
 from kservec.core.llm.origins import origin_of
 from kservec.core.models.local_models import model_folder
-from kservec.core.models.model_uri import no_model
+from kservec.core.models.model_uri import meant_uri, no_model
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
 from kservec.core.registry import Attached, Delivery, Placement, SchemeTrait
 from kservec.core.unit import finding
@@ -56,7 +56,7 @@ NO_SERVER: Final = Code(
 )
 
 
-def model_uri(unit: Unit) -> str:
+def model_uri(unit: Unit, env: Env) -> str:
     """The URI of the model, of whichever kind.
 
     Raises:
@@ -67,7 +67,9 @@ def model_uri(unit: Unit) -> str:
     if "://" not in uri:
         message = f"the model of {unit.ref} has no URI" if not uri else f"{uri!r} is no URI"
         place = unit.resolved.span(URI) if uri else unit.source.span("spec", "model")
-        raise Reject(finding(unit, MODEL_URI, message, place, "write it as scheme://path, such as hf://owner/model"))
+        meant = meant_uri(uri, env)
+        remedy = f"did you mean {meant}?" if meant else "write it as scheme://path, such as hf://owner/model"
+        raise Reject(finding(unit, MODEL_URI, message, place, remedy))
     return uri
 
 
@@ -86,7 +88,7 @@ def model_source(unit: Unit, env: Env) -> Source:
         Reject: LLMInferenceServices take no such URI.
     """
     assert unit.resolved is not None
-    uri = cached_uri(unit, model_uri(unit), env)
+    uri = cached_uri(unit, model_uri(unit, env), env)
     scheme = env.plugs.scheme(uri)
     if scheme is None or SchemeTrait.LLM not in scheme.traits:
         kinds = ", ".join(p for s in env.plugs.schemes if SchemeTrait.LLM in s.traits for p in s.prefixes)

@@ -15,7 +15,7 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.golang.encoding import encode
 from kservec.core.llm.names import MAIN, child_name, model_resource_name
 from kservec.core.llm.origins import origin_of
-from kservec.core.models.model_uri import no_model
+from kservec.core.models.model_uri import meant_uri, no_model
 from kservec.core.pods.mounts import volume_name
 from kservec.core.registry import Delivery, SchemeTrait
 from kservec.core.tree import Concat, Graft
@@ -113,7 +113,8 @@ def adapter_of(unit: Unit, env: Env, index: int, entry: Json) -> Adapter:
     else:
         kinds = ", ".join(p for s in env.plugs.schemes if SchemeTrait.LORA in s.traits for p in s.prefixes)
         message = f"adapter {name} of {unit.ref} cannot be brought in from {uri!r}"
-        remedy = f"adapters come from {kinds}"
+        meant = meant_uri(uri, env)
+        remedy = f"{f'did you mean {meant}? ' if meant else ''}adapters come from {kinds}"
     raise Reject(finding(unit, ADAPTER_URI, message, unit.resolved.span((*at, "uri")), remedy))
 
 

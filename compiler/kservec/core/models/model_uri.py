@@ -39,6 +39,15 @@ NO_MODEL = Code(
     "Most often a variable of a template was empty.",
 )
 
+MISSPELT = Code(
+    "storage/scheme-misspelt",
+    Severity.WARNING,
+    "a storage URI whose scheme is not written as one",
+    "KServe takes what has no `scheme://` in front for a path on the download container's own file system, where "
+    "hardly any image has something: the pod never gets past its init container. Most often a colon or a slash was "
+    "forgotten, or the variable that held the scheme was empty. A real path begins with a slash.",
+)
+
 PASSWORD = Code(
     "storage/password-in-uri",
     Severity.WARNING,
@@ -50,6 +59,7 @@ PASSWORD = Code(
 )
 
 _has_scheme = re.compile(r"\w://", re.ASCII).search
+_match_beginning = re.compile(r"\s*(?P<word>[A-Za-z][\w+-]*)(?P<signs>[:;/\\]+)").match
 
 
 def is_local_path(uri: str) -> bool:
@@ -88,6 +98,43 @@ def no_model(uri: str, env: Env, place: Callable[[], Span | None], subject: Obje
         help=f"write behind {written}:// where the model lies",
         subject=subject,
     )
+
+
+def misspelt_scheme(uri: str, env: Env, place: Callable[[], Span | None], subject: ObjectRef) -> Diagnostic | None:
+    """The warning about a path that was surely meant to be a URI; None for others. `place` as in `no_model`.
+
+    It may hold a password, so that no more is quoted than where it begins.
+    """
+    if _has_scheme(uri) or uri[:1] in ("", "/") or uri.startswith(ANY_SCHEME):
+        return None
+    meant = meant_uri(uri, env)
+    if not (meant or uri.startswith("://")) or env.catalog.storage_container_for(uri) is not None:
+        return None
+    beginning = _match_beginning(uri)
+    problem = f"begins with {beginning[0]!r}, which is no scheme" if beginning and meant else "has nothing before ://"
+    return Diagnostic(
+        code=MISSPELT,
+        message=f"the URI of the model {problem}: it is taken for a path in the download container",
+        span=place(),
+        help=f"did you mean {meant}?" if meant else "write the scheme, such as s3://, in front",
+        subject=subject,
+    )
+
+
+def meant_uri(uri: str, env: Env) -> str:
+    """The URI that a text without a scheme was meant to be, such as s3://a/b by s3:/a/b and s3//a/b; empty for others.
+
+    What only resembles a scheme counts where a colon follows, for two slashes are in paths, too.
+    """
+    beginning = None if _has_scheme(uri) else _match_beginning(uri)
+    if beginning is None or beginning["signs"] in ("/", "\\"):
+        return ""
+    schemes = {p.removesuffix("://"): SchemeTrait.FILES in s.traits for s in env.plugs.schemes for p in s.prefixes}
+    for form in supported_forms(env):
+        schemes.setdefault(form.partition("://")[0], False)
+    word = beginning["word"].lower()
+    name = word if word in schemes else closest(word, schemes) if ":" in beginning["signs"] else None
+    return "" if name is None else f"{name}://{'/' if schemes[name] else ''}{uri[beginning.end() :]}"
 
 
 def password_in_uri(uri: str, place: Callable[[], Span | None], subject: ObjectRef) -> Diagnostic | None:

@@ -33,7 +33,7 @@ _NAME = (
 )
 _is_credential = re.compile(
     rf"""{_NAME}["']?(?:\s*[:=]|\s)\s*["']?(?!["'|>&{{\[\s]|(?i:true|false|null)\b|\Z)"""
-    r"""|\w://[^\s/@:"']*:[^\s/@]+@|-----BEGIN\s|^\s*(?:-\s+)?[A-Za-z0-9+/=]{40,}\s*\Z"""
+    r"""|\w(?::/|//)/?[^\s/@:"']*:[^\s/@]+@|-----BEGIN\s|^\s*(?:-\s+)?[A-Za-z0-9+/=]{40,}\s*\Z"""
 ).search
 _is_value = re.compile(r"""\s*(?:-\s+)?["']?value["']?\s*:""").match
 _is_credential_name = re.compile(rf"""["']?\bname["']?\s*:\s*["']?[\w.-]*?{_NAME}\b""").search
@@ -42,7 +42,7 @@ _has_value = re.compile(r"""[{,]\s*["']?value["']?\s*:""").search
 
 
 _find_in_uris = re.compile(
-    r"(?P<user>(?<=\w://)[^\s/@:\"']*:[^\s/@]+(?=@))"
+    r"(?P<user>(?:(?<=\w://)|(?<=\w:/)|(?<=\w//))[^\s/@:\"']*:[^\s/@]+(?=@))"
     r"|(?P<key>[?&][\w.-]*(?i:token|secret|passw|pwd|credential|signature|sig|key)[\w.-]*=)[^\s&\"'`]+"
 )
 
@@ -72,8 +72,8 @@ def token_in(text: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """The text without the passwords and tokens of URIs in it."""
-    if "://" not in text:
+    """The text without the passwords and tokens of URIs in it, be it that a colon or slash was forgotten in them."""
+    if "/" not in text:
         return text
     return _find_in_uris.sub(lambda found: f"{found['key']}***" if found["key"] else "***", text)
 
