@@ -11,6 +11,7 @@ from kservec.core.pods.image_names import is_reference
 from kservec.core.validity.image_validity import image_faults, may_be_image
 from kservec.core.validity.object_validity import object_faults, template_faults
 from kservec.core.validity.pod_validity import pod_faults
+from kservec.core.validity.reference_names import reference_faults
 
 SOUND: dict[str, Any] = {
     "containers": [
@@ -229,3 +230,43 @@ def test_pods_of_groups_are_looked_at() -> None:
     assert all(f.path[:4] == ("spec", "leaderWorkerTemplate", "workerTemplate", "spec") for f in faults)
     alone = {"spec": {"leaderWorkerTemplate": {"workerTemplate": sound}}}
     assert list(object_faults("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", alone)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ({"persistentVolumeClaim": {"claimName": "My_Claim"}}, ("persistentVolumeClaim", "claimName")),
+        ({"persistentVolumeClaim": {"claimName": "<name-of-pvc>"}}, ("persistentVolumeClaim", "claimName")),
+        ({"persistentVolumeClaim": {"claimName": "a" * 254}}, ("persistentVolumeClaim", "claimName")),
+        ({"secret": {"secretName": "a_b"}}, ("secret", "secretName")),
+        ({"configMap": {"name": "A"}}, ("configMap", "name")),
+        ({"csi": {"driver": "d", "nodePublishSecretRef": {"name": "A"}}}, ("csi", "nodePublishSecretRef", "name")),
+        ({"projected": {"sources": [{"secret": {"name": "A"}}]}}, ("projected", "sources", 0, "secret", "name")),
+        ({"projected": {"sources": [{"configMap": {"name": "A"}}]}}, ("projected", "sources", 0, "configMap", "name")),
+    ],
+)
+def test_a_volume_of_an_object_that_cannot_exist(source: dict[str, Any], place: tuple[str | int, ...]) -> None:
+    """It is found where it is named, in pods of all kinds; the API server takes the pod, which then never starts."""
+    volume = {"name": "models", **source}
+    faults = list(reference_faults({**SOUND, "volumes": [volume]}))
+    assert [(fault.code.slug, fault.path) for fault in faults] == [
+        ("pod/impossible-name", ("volumes", "models", *place))
+    ]
+    assert not list(pod_faults({**SOUND, "volumes": [volume]}))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"persistentVolumeClaim": {"claimName": "my.claim-1"}},
+        {"persistentVolumeClaim": {"claimName": "${CLAIM}"}},
+        {"persistentVolumeClaim": {}},
+        {"secret": {"secretName": "A", "optional": True}},
+        {"projected": {"sources": [{"configMap": {"name": "A", "optional": True}}, {"serviceAccountToken": {}}]}},
+        {"csi": {"driver": "A"}},
+        {"emptyDir": {}},
+    ],
+)
+def test_a_volume_that_may_come_to_be(source: dict[str, Any]) -> None:
+    """Names that are well formed, that Flux fills in, or that the pod can do without are no fault."""
+    assert not list(reference_faults({**SOUND, "volumes": [{"name": "models", **source}]}))

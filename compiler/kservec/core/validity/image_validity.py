@@ -44,8 +44,13 @@ def image_faults(pod: Json) -> Iterator[Fault]:
 
 
 def may_be_image(image: str) -> bool:
-    """Whether a text is the name of an image, or becomes one: Flux fills in `${variables}` while it applies."""
-    return is_reference(image) or ("${" in image and is_reference(_fill_variables("x", image)))
+    """Whether a text is the name of an image, or becomes one."""
+    return is_reference(image) or ("${" in image and is_reference(filled(image)))
+
+
+def filled(text: str) -> str:
+    """A text with something in the place of its `${variables}`, which Flux fills in while it applies."""
+    return _fill_variables("x", text)
 
 
 def no_image(owner: str, image: str, path: Path) -> Fault:

@@ -18,6 +18,7 @@ from kservec.core.schemas.faults import Fault
 from kservec.core.schemas.object_meta import MAX_LABEL
 from kservec.core.validity.image_validity import image_faults
 from kservec.core.validity.pod_validity import pod_faults
+from kservec.core.validity.reference_names import reference_faults
 from kservec.core.validity.volume_validity import claim_faults, volume_faults
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def template_faults(template: Json, at: Path = TEMPLATE) -> Iterator[Fault]:
             message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
             yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
     pod = template.get("spec") or {}
-    for fault in (*pod_faults(pod), *image_faults(pod)):
+    for fault in (*pod_faults(pod), *image_faults(pod), *reference_faults(pod)):
         yield fault.below(*at, "spec")
 
 
@@ -140,7 +141,8 @@ def service_faults(body: Json) -> Iterator[Fault]:
 def knative_service_faults(body: Json) -> Iterator[Fault]:
     """Everything an API server or Knative's webhook would refuse in a Knative service."""
     yield from name_faults(body)
-    for fault in pod_faults(body["spec"]["template"]["spec"]):
+    pod = body["spec"]["template"]["spec"]
+    for fault in (*pod_faults(pod), *reference_faults(pod)):
         yield fault.below("spec", "template", "spec")
     yield from long_revision_names(body)
     yield from knative_faults(body)
