@@ -106,7 +106,7 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     if len(singles) > 1:
         message, span = "storageUri and storage.path both say where the model lies", singles[-1].origin.span()
         raise Reject(finding(unit, TWO_PLACES, message, span, "remove one of the two"))
-    found: list[Diagnostic] = []
+    found = [] if intents or component.runtime is None else unnamed(unit, component)
     pods, images = Pods(component.pod, component.worker_pod), []
     for intent in (*(i for i in intents if i.several), *singles):
         request = ModelRequest(unit, component, intent, attached(intent.origin), env)
@@ -125,6 +125,13 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
         return component, found
     rest = (i for i in component.intents if not isinstance(i, ModelIntent))
     return evolve(component, pod=pods.pod, worker_pod=pods.worker, intents=(*rest, *images)), found
+
+
+def unnamed(unit: Unit, component: Component) -> list[Diagnostic]:
+    """What there is to say of a predictor by a runtime that names no model."""
+    from kservec.core.models.missing_model import missing_model  # noqa: PLC0415 - hardly any predictor does that
+
+    return list(missing_model(unit, component))
 
 
 def odd_uris(request: ModelRequest) -> Iterator[Diagnostic]:
