@@ -387,3 +387,27 @@ def test_everything_says_what_to_do() -> None:
     found = merged(spec)
     assert len({d.code.slug for d in found}) == 4
     assert all(d.message and d.help and d.code.about for d in found)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"containers": [{"name": "main"}, {"name": "helper"}]}, []),
+        (
+            {"containers": [{"name": "main"}, {"name": "mian"}]},
+            ["pod/container-name | spec.template.containers[1].name"],
+        ),
+        ({"containers": [{"name": "Main"}]}, [f"pod/container-name | {MAIN}.name"]),
+        (
+            {"initContainers": [{"name": "storage_initializer"}]},
+            ["pod/container-name | spec.template.initContainers[0].name"],
+        ),
+        (
+            {"initContainers": [{"name": "llm-d-routing-sidecars"}]},
+            ["pod/container-name | spec.template.initContainers[0].name"],
+        ),
+    ],
+)
+def test_containers_with_nearly_the_name_of_a_preset(more: dict[str, Any], expected: list[str]) -> None:
+    """They stand beside the preset's instead of being laid over it."""
+    assert slugs({"template": {**pod(), **more}}) == expected

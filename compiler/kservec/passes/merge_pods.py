@@ -8,6 +8,7 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata, with_names
 from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
+from kservec.core.pods.container_names import misnamed
 from kservec.core.pods.containers import find, set_variable, uses_nvidia_gpu
 from kservec.core.pods.strategic import merge_container, merge_pod_spec
 from kservec.core.records import evolve
@@ -126,7 +127,9 @@ def runtime_pod(
     if serving is None:
         message = f"runtime {runtime.name} has no container named {KSERVE_CONTAINER}"
         place = runtime.span("spec", "containers")
-        raise Reject(finding(unit, NO_CONTAINERS, message, place, "correct the runtime, or name another"))
+        slip = next((name for _, name, _ in misnamed(theirs.get("containers") or (), (KSERVE_CONTAINER,))), "")
+        remedy = f"call its container {slip!r} so" if slip else "correct the runtime, or name another"
+        raise Reject(finding(unit, NO_CONTAINERS, message, place, remedy))
     value = merge_pod_spec(theirs, {k: v for k, v in ours.items() if k != "containers"})
     containers = [merge_container(serving, intent.container), *beside(theirs, ours)]
     layers = Layers(((ours, component.pod), (theirs, runtime.origin("spec"))))

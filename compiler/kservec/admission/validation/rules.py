@@ -1,8 +1,8 @@
 """The rules of KServe's validating webhook for InferenceServices, in the order in which they are applied.
 
 KServe stops at the first rule that is broken; here every rule speaks, and rules that would make no sense after another
-was broken look for themselves. Rules about changes of an object need its former state and are not among them. A rule
-of ours stands after KServe's.
+was broken look for themselves. Rules about changes of an object need its former state and are not among them. Rules
+of ours stand after KServe's.
 KServe: pkg/apis/serving/v1beta1/inference_service_validation.go, validateInferenceService
 """
 
@@ -16,6 +16,7 @@ from kservec.admission.validation.autoscaling import check_autoscaling, check_cl
 from kservec.admission.validation.canary import check_canaries
 from kservec.admission.validation.collocation import check_collocation
 from kservec.admission.validation.confidential import check_confidential
+from kservec.admission.validation.container_names import check_container_names
 from kservec.admission.validation.environment import check_environment
 from kservec.admission.validation.framework import check_frameworks
 from kservec.admission.validation.implementation import check_implementations, check_model_names
@@ -49,5 +50,6 @@ RULES: tuple[Rule, ...] = (
     check_autoscaling,
     check_canaries,
     check_visibility,
+    check_container_names,
     check_unused,
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.llm.rules.before_gpu.adapters import check_adapters
+from kservec.core.llm.rules.before_gpu.containers import check_containers
 from kservec.core.llm.rules.before_gpu.exposed import check_exposed
 from kservec.core.llm.rules.before_gpu.gpus import check_gpus
 from kservec.core.llm.rules.before_gpu.kv_connector import check_kv_connector
@@ -31,7 +32,13 @@ SERVER_RULES: Final[Sequence[ServerRule]] = (
     check_tls,
     check_exposed,
 )
-OTHER_RULES: Final[Sequence[Rule]] = (check_adapters, check_unprotected, check_decrypted, check_pool_over_tls)
+OTHER_RULES: Final[Sequence[Rule]] = (
+    check_adapters,
+    check_containers,
+    check_unprotected,
+    check_decrypted,
+    check_pool_over_tls,
+)
 
 
 def before_gpu(subject: Subject) -> Iterator[Diagnostic]:
