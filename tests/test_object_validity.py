@@ -270,3 +270,57 @@ def test_a_volume_of_an_object_that_cannot_exist(source: dict[str, Any], place: 
 def test_a_volume_that_may_come_to_be(source: dict[str, Any]) -> None:
     """Names that are well formed, that Flux fills in, or that the pod can do without are no fault."""
     assert not list(reference_faults({**SOUND, "volumes": [{"name": "models", **source}]}))
+
+
+TEMPLATE = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "8Ei"}}}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "place"),
+    [
+        (with_container(resources={"limits": {"memory": "9223372036854775807"}}), "limits.memory"),
+        (with_container(resources={"requests": {"cpu": "8Ei"}}), "requests.cpu"),
+        ({**SOUND, "overhead": {"memory": "99999999999999999999Gi"}}, "overhead.memory"),
+        ({**SOUND, "volumes": [{"name": "models", "emptyDir": {"sizeLimit": "8Ei"}}]}, "emptyDir.sizeLimit"),
+        ({**SOUND, "volumes": [{"name": "models", "ephemeral": {"volumeClaimTemplate": TEMPLATE}}]}, "storage"),
+    ],
+)
+def test_amounts_in_pods_that_are_cut(pod: dict[str, Any], place: str) -> None:
+    """They are warned of, wherever a pod has one; the API server takes them."""
+    (fault,) = pod_faults(pod)
+    assert (fault.code.slug, fault.code.severity) == ("output/quantity-cut", Severity.WARNING)
+    assert f"{place} is more than a quantity can hold" in fault.message
+
+
+@pytest.mark.parametrize("amount", ["1", "100m", "1.5Gi", "8191Pi", "999999Ti", "7Ei", "1e18", 4, 2**53])
+def test_amounts_that_are_not_cut(amount: str | int) -> None:
+    """What Kubernetes can hold is fine, be it more than any node has."""
+    assert not list(pod_faults({**SOUND, "overhead": {"memory": amount}}))
+
+
+@pytest.mark.parametrize(
+    ("ref", "spec", "path"),
+    [
+        (
+            ("v1", "PersistentVolumeClaim"),
+            {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "8Ei"}}},
+            ("resources", "requests", "storage"),
+        ),
+        (
+            ("v1", "PersistentVolume"),
+            {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "8Ei"}, "hostPath": {"path": "/a"}},
+            ("capacity", "storage"),
+        ),
+        (
+            ("autoscaling/v2", "HorizontalPodAutoscaler"),
+            {"metrics": [{"type": "Resource", "resource": {"name": "memory", "target": {"averageValue": "8Ei"}}}]},
+            ("metrics", 0, "resource", "target", "averageValue"),
+        ),
+    ],
+)
+def test_amounts_of_other_objects_that_are_cut(
+    ref: tuple[str, str], spec: dict[str, Any], path: tuple[str | int, ...]
+) -> None:
+    """Claims, volumes and autoscalers have amounts, too."""
+    (fault,) = object_faults(*ref, {"metadata": {"name": "a"}, "spec": spec})
+    assert (fault.code.slug, fault.path) == ("output/quantity-cut", ("spec", *path))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kservec.core.quantity import add, canonical, compare, misfit, parse_quantity
+from kservec.core.quantity import add, canonical, compare, is_cut, misfit, parse_quantity
 
 CANONICAL = {
     "decimal": {
@@ -133,3 +133,22 @@ def test_an_empty_quantity_is_called_empty(text: str, reason: str) -> None:
 def test_a_sum_has_the_style_of_the_first(left: str, right: str | int, total: str) -> None:
     """Unless that is zero, or the sum has no such form."""
     assert add(left, right) == total
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("8Ei", True),
+        ("99999999999999999999Gi", True),
+        ("9223372036854775807", True),
+        ("-8Ei", True),
+        ("7Ei", False),
+        ("8191Pi", False),
+        ("99999999999999999999G", False),
+        (1, False),
+    ],
+)
+def test_what_is_cut(text: str | int, cut: bool) -> None:
+    """A quantity with a binary suffix beyond 2^63-1 becomes that, and canonical text of such a one tells it still."""
+    assert is_cut(text) is cut
+    assert is_cut(canonical(text)) is cut

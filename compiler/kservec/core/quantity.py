@@ -124,6 +124,16 @@ def is_negative(text: str | int | float) -> bool:
     return parse_quantity(text) < 0
 
 
+@lru_cache(maxsize=1024)
+def is_cut(text: str | int | float) -> bool:
+    """Whether a quantity with a suffix such as Gi is more than Kubernetes holds, or what it makes of such a one.
+
+    Raises:
+        ValueError: not a quantity.
+    """
+    return abs(parse_quantity(text)) == _LARGEST_BINARY
+
+
 def _as_text(value: str | int | float) -> str:
     if value.__class__ is str:
         return value

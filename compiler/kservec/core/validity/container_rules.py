@@ -25,11 +25,11 @@ from kservec.core.validity.field_rules import (
     Rule,
     Wrong,
     a_port,
+    an_amount,
     exactly_one,
     forbids,
     keys_are,
     needs,
-    not_negative,
     one_of,
     takes,
     unique,
@@ -86,10 +86,10 @@ def is_fraction(quantity: Json) -> bool:
 
 
 @unless({"additionalProperties": ANY_QUANTITY})
-def each_not_negative(resources: Json) -> Iterator[Wrong]:
-    """No quantity of the map may be below zero."""
+def amounts(resources: Json) -> Iterator[Wrong]:
+    """No quantity of the map may be below zero, nor more than there can be."""
     for name, quantity in (resources or {}).items():
-        for wrong in not_negative(quantity):
+        for wrong in an_amount(quantity):
             yield wrong._replace(at=(name,))
 
 
@@ -206,7 +206,7 @@ CONTAINER_RULES: tuple[Rule, ...] = (
             fine=PLAIN_RESOURCE,
         )
     ),
-    *one_per_kind(each_not_negative),
+    *one_per_kind(amounts),
     *one_per_kind(whole),
     Rule("resources", huge_pages),
     Rule("volumeMounts[]", needs("mountPath")),

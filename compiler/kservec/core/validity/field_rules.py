@@ -20,7 +20,7 @@ from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.paths import item_key
-from kservec.core.quantity import is_negative
+from kservec.core.quantity import is_cut, is_negative
 from kservec.core.records import entity
 from kservec.core.schemas.faults import Fault, field_path
 from kservec.core.schemas.object_meta import (
@@ -67,12 +67,26 @@ REPEATED = Code(
     "service and credentials are merged, two of them can bring the same one.",
 )
 
+CUT = Code(
+    "output/quantity-cut",
+    Severity.WARNING,
+    "a quantity that is larger than Kubernetes can hold",
+    "A quantity with one of the suffixes Ki to Ei holds 2^63-1 at most, which is a little less than 8Ei. Whatever is "
+    "more becomes that, without a word. No node has as much, so a pod that asks for it waits for ever.",
+)
+TOO_MUCH, LESS = "is more than a quantity can hold, and becomes 9223372036854775807", "write a smaller amount"
+
 Test: TypeAlias = "Callable[[str], object]"
 Find: TypeAlias = "Callable[[Json], Iterable[Wrong]]"
 
 ABSENT = False
 """The JSON Schema of no value at all."""
-ANY_QUANTITY = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9.]+[A-Za-z]*$"}]}
+ANY_QUANTITY = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": 2**53},
+        {"type": "string", "pattern": "^(?:[0-9.]{1,18}[A-Za-z]?|[0-9.]{1,6}[KMGT]i)$"},
+    ]
+}
 
 ITEMS, PORTS = "[]", "ports"
 
@@ -222,6 +236,7 @@ HELP = {
     MISSING.slug: "add it",
     NOT_EXACTLY_ONE.slug: "leave exactly one",
     REPEATED.slug: "leave one of the two",
+    CUT.slug: LESS,
 }
 
 
@@ -255,13 +270,15 @@ def within(low: int, high: int | None = None) -> Check:
 
 
 @unless(ANY_QUANTITY)
-def not_negative(value: Json) -> Iterable[Wrong]:
-    """The quantity must not be below zero."""
+def an_amount(value: Json) -> Iterable[Wrong]:
+    """The quantity must not be below zero; one that is cut to what a quantity can hold is warned of."""
     try:
-        negative = is_negative(value)
+        negative, cut = is_negative(value), is_cut(value)
     except (ValueError, TypeError):  # the schema's business
         return ()
-    return (Wrong(INVALID, f"is {value}, but must not be below zero"),) if negative else ()
+    if negative:
+        return (Wrong(INVALID, f"is {value}, but must not be below zero"),)
+    return (Wrong(CUT, TOO_MUCH),) if cut else ()
 
 
 def needs(*fields: str) -> Check:

@@ -14,8 +14,10 @@ from kservec.core.knative.annotations import service_annotation_faults
 from kservec.core.knative.validity import knative_faults
 from kservec.core.paths import lookup
 from kservec.core.pods.templates import LEADER, TEMPLATE, WORKER
-from kservec.core.schemas.faults import Fault
+from kservec.core.quantity import is_cut
+from kservec.core.schemas.faults import Fault, field_path
 from kservec.core.schemas.object_meta import MAX_LABEL
+from kservec.core.validity.field_rules import CUT, LESS, TOO_MUCH
 from kservec.core.validity.image_validity import image_faults
 from kservec.core.validity.pod_validity import pod_faults
 from kservec.core.validity.reference_names import reference_faults
@@ -116,6 +118,15 @@ def rollout_faults(strategy: Json) -> Iterator[Fault]:
         yield Fault(ROLLOUT, ("spec", "strategy"), "maxSurge and maxUnavailable are both 0", help="raise one of them")
 
 
+def target_faults(body: Json) -> Iterator[Fault]:
+    """Amounts that an autoscaler is to hold, cut to what a quantity can hold."""
+    for i, metric in enumerate(body["spec"].get("metrics") or ()):
+        amount = ((metric.get("resource") or {}).get("target") or {}).get("averageValue")
+        if amount is not None and is_cut(amount):
+            path = ("spec", "metrics", i, "resource", "target", "averageValue")
+            yield Fault(CUT, path, f"{field_path(path)} {TOO_MUCH}", help=LESS)
+
+
 def name_faults(body: Json) -> Iterator[Fault]:
     """A Service's name, which is stricter than others."""
     name = body["metadata"]["name"]
@@ -164,6 +175,7 @@ CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
     ("apps/v1", "DaemonSet"): pods_faults,
     ("apps/v1", "Deployment"): deployment_faults,
     ("apps/v1", "StatefulSet"): pods_faults,
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): target_faults,
     ("batch/v1", "Job"): pods_faults,
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): leader_worker_set_faults,
     ("v1", "PersistentVolume"): volume_faults,

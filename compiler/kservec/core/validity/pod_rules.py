@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
-from kservec.core.validity.container_rules import HIGHEST_ID, each_not_negative, localhost
+from kservec.core.validity.container_rules import HIGHEST_ID, amounts, localhost
 from kservec.core.validity.field_rules import (
     A_KEY,
     A_LABEL,
@@ -279,9 +279,11 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("serviceAccountName", A_SUBDOMAIN),
     Rule("priorityClassName", A_SUBDOMAIN),
     Rule("runtimeClassName", A_SUBDOMAIN),
-    Rule("overhead", each_not_negative),
+    Rule("overhead", amounts),
     Rule("resources.limits", keys_are(is_pod_resource, "cpu, memory or hugepages-<size>")),
     Rule("resources.requests", keys_are(is_pod_resource, "cpu, memory or hugepages-<size>")),
+    Rule("resources.limits", amounts),
+    Rule("resources.requests", amounts),
     Rule("readinessGates[].conditionType", A_KEY),
     Rule("imagePullSecrets", unique("name")),
     Rule("schedulingGates", unique("name")),

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.quantity import parse_quantity
+from kservec.core.quantity import is_cut, parse_quantity
 from kservec.core.schemas.faults import Fault
 from kservec.core.tree import lookup
+from kservec.core.validity.field_rules import CUT, LESS, TOO_MUCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,9 +68,11 @@ def _required_modes(spec: Json) -> Iterator[Fault]:
 
 
 def _required_storage(spec: Json, path: Path, name: str) -> Iterator[Fault]:
-    """The amount of storage, which is there and above zero."""
+    """The amount of storage, which is there, above zero, and not more than there can be."""
     amount = lookup(spec, (*path, "storage"))
     if amount is None:
         yield Fault(INCOMPLETE, ("spec",), f"{name} is missing", help=f"add {name}")
     elif parse_quantity(amount) <= 0:
         yield Fault(INCOMPLETE, ("spec", *path, "storage"), f"{name} is {amount}", help="write an amount above zero")
+    elif is_cut(amount):
+        yield Fault(CUT, ("spec", *path, "storage"), f"{name} {TOO_MUCH}", help=LESS)
