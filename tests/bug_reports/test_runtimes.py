@@ -150,3 +150,60 @@ def test_equal_priorities_are_refused() -> None:
     (error,) = (d for d in result.diagnostics if d.is_error)
     assert error.code.slug == "runtime/same-priority"
     assert len(error.related) == 1
+
+
+def served_model(name: str, version: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A predictor with a model of a format and version."""
+    wanted = {"name": name} if version is None else {"name": name, "version": version}
+    return model(model={"modelFormat": wanted, **fields})
+
+
+@pytest.mark.parametrize(
+    ("predictor", "slug", "remedy"),
+    [
+        (served_model("Acme"), "runtime/none-fits", "did you mean acme?"),
+        (served_model("acne", "1"), "runtime/none-fits", "did you mean acme?"),
+        (served_model("SKLearn"), "runtime/none-fits", "did you mean sklearn?"),
+        (
+            served_model("sklearn", "7"),
+            "runtime/none-fits",
+            "versions of sklearn that are served are 0, 1; without one, any will do",
+        ),
+        (
+            served_model("acme", "2"),
+            "runtime/none-fits",
+            "versions of acme that are served are 1; without one, any will do",
+        ),
+        (
+            served_model("ACME", runtime="acme-server"),
+            "runtime/format",
+            "did you mean acme? it supports acme, acme:1",
+        ),
+        (
+            served_model("acme", "2", runtime="acme-server"),
+            "runtime/format",
+            "it supports acme, acme:1",
+        ),
+        (served_model("sklearn", runtime="acme-server"), "runtime/format", "it supports acme, acme:1"),
+    ],
+)
+def test_a_format_that_is_nearly_served(predictor: dict[str, Any], slug: str, remedy: str) -> None:
+    """The name that is near, or the versions that are served, instead of every runtime that does not list it."""
+    (refused,) = [d for d in built(service(predictor)).diagnostics if d.is_error]
+    assert (refused.code.slug, refused.help) == (slug, remedy)
+
+
+def test_a_format_without_versions() -> None:
+    """A runtime may serve a format and name no version of it."""
+    unversioned = runtime(spec={"supportedModelFormats": [{"name": "acme", "autoSelect": True}]})
+    (refused,) = [d for d in built(service(served_model("acme", "2")), unversioned).diagnostics if d.is_error]
+    assert refused.help == "no runtime names a version of acme: leave it out"
+
+
+def test_a_format_that_nobody_serves() -> None:
+    """Without a name that is near, each runtime says what it lacks; a disabled one that lists it comes first."""
+    (refused,) = [d for d in built(service(served_model("none-such"))).diagnostics if d.is_error]
+    assert "does not list none-such" in refused.help
+    disabled = runtime(spec={"disabled": True})
+    (refused,) = [d for d in built(service(served_model("acme")), disabled).diagnostics if d.is_error]
+    assert refused.help == "acme-server is disabled"

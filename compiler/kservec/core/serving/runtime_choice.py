@@ -18,7 +18,7 @@ from kservec.core.tree import Layer, Origin
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
@@ -133,9 +133,10 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
         remedy = f"it supports {spoken}{canary_hint(component)}"
         raise Reject(finding(unit, PROTOCOL, message, (*at, "protocolVersion"), remedy))
     if format_label(model) not in runtime.labels:
-        served = ", ".join(runtime.labels)
+        served, near = ", ".join(runtime.labels), meant_format(model, (runtime,))
+        hint = near if near.endswith("?") else ""
         message = f"runtime {name} does not support model format {described(model)}"
-        remedy = f"it supports {served or 'no format'}{canary_hint(component)}"
+        remedy = f"{hint} it supports {served or 'no format'}{canary_hint(component)}".strip()
         raise Reject(finding(unit, FORMAT, message, (*at, "modelFormat"), remedy))
     return runtime
 
@@ -154,13 +155,29 @@ def described(model: ModelSpec) -> str:
 def none_fits(unit: Unit, component: Component, model: ModelSpec, candidates: list[Candidate]) -> Diagnostic:
     """The diagnostic that tells, runtime by runtime, why none was chosen."""
     near = [c for c in candidates if not c.refusal.startswith("does not list")]
-    reasons = [f"{c.runtime.name} {c.refusal}" for c in near or candidates]
+    hint = "" if near else meant_format(model, (c.runtime for c in candidates if not c.runtime.spec.disabled))
+    reasons = [hint] if hint else [f"{c.runtime.name} {c.refusal}" for c in near or candidates]
     shown = "; ".join(reasons[:SHOWN]) + (f"; and {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else "")
     protocol = f" with protocol {model.protocol_version}" if model.protocol_version else ""
     message = f"no runtime supports model format {described(model)}{protocol}"
     place = (*component.implementation, "modelFormat")
     found = finding(unit, NONE_FITS, message, place, shown or "the catalog is empty")
     return evolve(found, rests_on=runtimes_needed(unit))
+
+
+def meant_format(model: ModelSpec, runtimes: Iterable[Runtime]) -> str:
+    """What to write for a format that no runtime lists: a name that is near, or a version; empty if nothing is near."""
+    wanted = model.model_format
+    served = [f for r in runtimes for f in r.spec.supported_model_formats]
+    versions = sorted({f.version for f in served if f.name == wanted.name and f.version is not None})
+    if any(f.name == wanted.name for f in served):
+        if wanted.version is None or wanted.version in versions:
+            return ""
+        if not versions:
+            return f"no runtime names a version of {wanted.name}: leave it out"
+        return f"versions of {wanted.name} that are served are {', '.join(versions)}; without one, any will do"
+    meant = closest(wanted.name, {f.name for f in served})
+    return f"did you mean {meant}?" if meant is not None else ""
 
 
 def runtimes_needed(unit: Unit, name: str = "") -> tuple[Needed, ...]:
