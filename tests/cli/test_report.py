@@ -87,6 +87,11 @@ def test_errors_write_nothing(tmp_path: Path) -> None:
         (("prod", "-o", "site", "--exact"), "--exact goes with --diff"),
         (("prod", "-o", "site", "--diff", "nowhere"), "nowhere"),
         (("services", "-o", "site"), "there is no environment services"),
+        (
+            ("services", "-o", "site"),
+            "Name files under `sources` in a kservec.yaml, and what describes the cluster under",
+        ),
+        (("nothing", "-o", "site"), "environments are dev, prod"),
     ],
 )
 def test_wrong_usage_is_told(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

@@ -217,3 +217,4 @@ def test_wrong_usage(project: Path, arguments: tuple[str, ...]) -> None:
     done = kservec(project, "watch", *arguments)
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("error: ")
+    assert ("Name files under `sources` in a kservec.yaml" in done.err) == (arguments == ("./services",))

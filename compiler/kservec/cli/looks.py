@@ -11,7 +11,7 @@ import click
 from kservec.cli.environments import all_findings, all_sources
 from kservec.cli.labour import few_collections
 from kservec.cli.progress import Progress
-from kservec.cli.selection import selected
+from kservec.cli.selection import selected, selected_one
 from kservec.cli.streams import complain
 from kservec.core.diagnostics import has_errors
 from kservec.core.lock import LOCK_FILE
@@ -19,7 +19,6 @@ from kservec.core.records import evolve, fresh, record
 from kservec.environments import STAGES, render
 from kservec.io.stamps import changed, stamps
 from kservec.project.paths import inputs_of
-from kservec.project.reading import PROJECT_FILE
 from kservec.recall import Memory, recalling
 from kservec.report.news import EVERYWHERE, View, identity
 from kservec.report.words import printable
@@ -88,11 +87,7 @@ def first(environment: str, memory: Memory) -> Look:
     Raises:
         click.UsageError: there is no such environment, or a path of the project cannot be read.
     """
-    selection = selected((environment,))
-    if selection is None:
-        message = f"there is no environment {environment}: no {PROJECT_FILE} here or above names it"
-        raise click.UsageError(message, click.get_current_context())
-    return looked(selection, Look(), memory)
+    return looked(selected_one(environment), Look(), memory)
 
 
 def again(environment: str, before: Look, memory: Memory) -> Look:

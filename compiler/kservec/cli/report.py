@@ -13,7 +13,7 @@ from kservec.cli.environments import all_findings, all_sources, today_option
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.labour import few_collections
 from kservec.cli.progress import Progress
-from kservec.cli.selection import Selection, environment_names, selected
+from kservec.cli.selection import Selection, environment_names, selected_one
 from kservec.cli.status import FAILED
 from kservec.report.words import plural
 
@@ -47,6 +47,7 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
 def report(*, environment: str, output: Path, ref: str | None, exact: bool) -> int:
     """Write a static site that shows the environment ENV: what runs, where each field comes from, what it needs.
 
+    ENV is one of kservec.yaml, which also says what the cluster is like: there is no report of files alone.
     Open DIR/index.html in a browser, or put DIR onto any web server. The same inputs give the same bytes, but for
     waivers that have expired by the day (--today).
 
@@ -59,9 +60,7 @@ def report(*, environment: str, output: Path, ref: str | None, exact: bool) -> i
         raise click.UsageError(NO_TEMPLATES, ctx)
     if exact and ref is None:
         raise click.UsageError("--exact goes with --diff", ctx)
-    selection = selected((environment,))
-    if selection is None:
-        raise click.UsageError(f"there is no environment {environment}: no kservec.yaml here or above names it", ctx)
+    selection = selected_one(environment)
     workspace = selection.workspace
     if workspace is None:
         Findings(layout=TEXT, notes=False).show(selection.diagnostics, selection.sources)

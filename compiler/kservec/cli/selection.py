@@ -71,6 +71,29 @@ def selected(arguments: Sequence[str], max_bytes: int = LARGEST_FILE) -> Selecti
     return Selection(workspace=workspace, names=names, diagnostics=found, sources=sources)
 
 
+def selected_one(environment: str) -> Selection:
+    """The environment that an argument means, for commands that show one of a project, and no files.
+
+    Raises:
+        click.UsageError: it means none.
+    """
+    selection = selected((environment,))
+    if selection is not None:
+        return selection
+    from kservec.project.reading import PROJECT_FILE  # noqa: PLC0415 - as below
+
+    ctx = click.get_current_context()
+    if Path(environment).exists():
+        message = (
+            f"there is no environment {environment}: it is a path, and {ctx.info_name} shows one of a project. "
+            f"Name files under `sources` in a {PROJECT_FILE}, and what describes the cluster under `platform`; "
+            "kservec init makes one"
+        )
+        raise click.UsageError(message, ctx)
+    message = f"there is no environment {environment}: no {PROJECT_FILE} here or above names it; kservec init makes one"
+    raise click.UsageError(message, ctx)
+
+
 def opened() -> Workspace:
     """The workspace of the current folder, for commands that work on a project alone.
 
