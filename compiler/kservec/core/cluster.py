@@ -63,13 +63,15 @@ class ServiceAccount:
 class Cluster:
     """Objects of the target cluster by namespace and name. `others` holds further kinds as they were written.
 
-    `bounds` are the documents of the ResourceQuotas and LimitRanges of each namespace that has some; `node_pools` the
-    nodes, none where nobody says which there are.
+    `config_maps` have the texts of ConfigMaps, and `binary_keys` the keys of what else is in them. `bounds` are the
+    documents of the ResourceQuotas and LimitRanges of each namespace that has some; `node_pools` the nodes, none where
+    nobody says which there are.
     """
 
     secrets: Mapping[tuple[str, str], Secret] = fresh(factory=dict)
     service_accounts: Mapping[tuple[str, str], ServiceAccount] = fresh(factory=dict)
     config_maps: Mapping[tuple[str, str], Mapping[str, str]] = fresh(factory=dict)
+    binary_keys: Mapping[tuple[str, str], frozenset[str]] = fresh(factory=dict)
     gateways: frozenset[tuple[str, str]] = frozenset()
     namespaces: Mapping[str, Mapping[str, str]] = fresh(factory=dict)
     others: Mapping[str, tuple[Json, ...]] = fresh(factory=dict)

@@ -47,6 +47,7 @@ def read_cluster(
         secrets=secrets,
         service_accounts={key(e): read_service_account(e) for e in objects if e.ref.kind == "ServiceAccount"},
         config_maps={key(e): texts(e.document.value.get("data")) for e in objects if e.ref.kind == "ConfigMap"},
+        binary_keys=binary_keys(objects),
         gateways=frozenset(key(e) for e in objects if e.ref.kind == "Gateway"),
         namespaces={e.ref.name: labels_of(e) for e in objects if e.ref.kind == "Namespace"},
         others=by_kind(objects),
@@ -76,6 +77,12 @@ def is_wanted(entry: Entry) -> bool:
 def key(entry: Entry) -> Name:
     """Namespace and name."""
     return entry.ref.namespace, entry.ref.name
+
+
+def binary_keys(objects: Iterable[Entry]) -> dict[Name, frozenset[str]]:
+    """The keys of what is no text in ConfigMaps, of those that have such."""
+    found = ((key(e), e.document.value.get("binaryData")) for e in objects if e.ref.kind == "ConfigMap")
+    return {name: frozenset(data) for name, data in found if isinstance(data, dict)}
 
 
 def labels_of(entry: Entry) -> dict[str, str]:

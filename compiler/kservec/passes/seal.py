@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kservec.core.bundle import Manifest
+    from kservec.core.cluster import Cluster
     from kservec.core.registry import Env
     from kservec.core.schemas.faults import Fault
     from kservec.core.unit import Unit
@@ -49,7 +50,7 @@ def seal(unit: Unit, env: Env) -> Step:
     Writes:  nothing
     Reports: output/intent-left, output/*, pod/*, platform/kind-absent
     """
-    found = [*leftovers(unit)]
+    found, cluster = [*leftovers(unit)], env.cluster
     faulty: list[tuple[Fault, Diagnostic]] = []
     misfitting: list[Diagnostic] = []
     for made in unit.bundle.manifests:
@@ -59,9 +60,20 @@ def seal(unit: Unit, env: Env) -> Step:
             found.append(absent_kind(unit, made))
         faults = [(fault, refusal(unit, made, fault)) for fault in object_faults(ref.api_version, ref.kind, body)]
         faulty += faults
-        if not any(refused.is_error for _, refused in faults) and not env.schemas.fits(body, ref.api_version, ref.kind):
+        if any(refused.is_error for _, refused in faults):
+            continue
+        if not env.schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
+        elif cluster.secrets or cluster.config_maps:
+            found += lacking_keys(unit, made, cluster)
     return Step(unit, (*found, *once_each(faulty), *misfitting))
+
+
+def lacking_keys(unit: Unit, made: Manifest, cluster: Cluster) -> Iterator[Diagnostic]:
+    """Keys that pods of an object refer to, and that are not in the Secrets and ConfigMaps that are declared."""
+    from kservec.core.validity.declared_keys import missing_keys  # noqa: PLC0415 - many runs declare none
+
+    return missing_keys(unit, made, cluster)
 
 
 def once_each(faulty: Iterable[tuple[Fault, Diagnostic]]) -> Iterator[Diagnostic]:
