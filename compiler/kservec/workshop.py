@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.core.diagnostics import has_errors
 from kservec.core.records import entity
+from kservec.core.schemas.object_meta import SURELY_SMALL
 from kservec.core.serving.stopping import is_down
 from kservec.emit import dump
 from kservec.gitops.rendered import Rendered
@@ -74,14 +75,29 @@ class Workshop:
             return Made(unit.ref, step.diagnostics, endpoint=endpoint)
         if self.witness is not None:
             self.witness(unit, self.env)
+        manifests = unit.bundle.manifests
+        objects = tuple([Rendered(m.ref, dump(m.body.value), unit.ref, m.shared) for m in manifests])
+        found = step.diagnostics
+        if max([len(rendered.text) for rendered in objects], default=0) >= SURELY_SMALL:
+            found = (*found, *too_large(unit))
+            if has_errors(found):
+                return Made(unit.ref, found, endpoint=endpoint)
         if self.judge is None:
-            objects = tuple([Rendered(m.ref, dump(m.body.value), unit.ref, m.shared) for m in unit.bundle.manifests])
-            return Made(unit.ref, step.diagnostics, objects, url_of(unit, self.env), endpoint)
+            return Made(unit.ref, found, objects, url_of(unit, self.env), endpoint)
         bench = self.judge.bench(unit)
-        found = (*step.diagnostics, *bench.findings)
-        written = [(m, Rendered(m.ref, dump(m.body.value), unit.ref, m.shared)) for m in unit.bundle.manifests]
-        objects = tuple([rendered._replace(judged=bench.judged(m, rendered.text)) for m, rendered in written])
-        return Made(unit.ref, found, objects, url_of(unit, self.env), endpoint)
+        judged = [o._replace(judged=bench.judged(m, o.text)) for m, o in zip(manifests, objects, strict=True)]
+        return Made(unit.ref, (*found, *bench.findings), tuple(judged), url_of(unit, self.env), endpoint)
+
+
+def too_large(unit: Unit) -> Iterator[Diagnostic]:
+    """What is too large for a cluster in the objects of a unit."""
+    from kservec.core.validity.object_size import size_faults  # noqa: PLC0415 - hardly any object is that large
+    from kservec.passes.seal import once_each, refusal  # noqa: PLC0415 - as above
+
+    faulty = [
+        (f, refusal(unit, made, f)) for made in unit.bundle.manifests for f in size_faults(made.body.value, made.ref)
+    ]
+    return once_each(faulty)
 
 
 Crew: TypeAlias = "Callable[[Workshop], Iterable[list[Made]]]"

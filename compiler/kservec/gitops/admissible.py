@@ -14,6 +14,7 @@ from kservec.core.schemas.faults import DUPLICATE, Fault, field_path
 from kservec.core.schemas.object_meta import metadata_faults
 from kservec.core.schemas.structure import without_nulls
 from kservec.core.validity.cross_rules import cross_faults
+from kservec.core.validity.object_size import size_faults
 from kservec.core.validity.object_validity import object_faults, template_faults
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def with_struct(value: Json, path: Path) -> Json:
 
 def ruled_out(value: Json, ref: ObjectRef) -> list[Fault]:
     """What rules find in an object of the right structure."""
-    return [*cross_faults(ref.api_version, ref.kind, value), *object_faults(ref.api_version, ref.kind, value)]
+    rules = (*cross_faults(ref.api_version, ref.kind, value), *object_faults(ref.api_version, ref.kind, value))
+    return [*rules, *size_faults(value, ref)]
 
 
 def repeated(value: Json, ref: ObjectRef, schemas: Schemas) -> Iterator[Fault]:
@@ -92,7 +94,8 @@ def unknown_kind_faults(value: Json, ref: ObjectRef, schemas: Schemas) -> list[F
             template = lookup(without_nulls(value), path)
             faults += template_faults(template, path) if template else ()
     whole = without_nulls(value)
-    return faults or [*cross_faults(ref.api_version, ref.kind, whole)] or left_out(whole, ref, schemas)
+    faults = faults or [*cross_faults(ref.api_version, ref.kind, whole), *size_faults(whole, ref)]
+    return faults or left_out(whole, ref, schemas)
 
 
 def left_out(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:

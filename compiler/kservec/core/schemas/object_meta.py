@@ -24,6 +24,8 @@ MAX_LABEL = 63
 MAX_ANNOTATIONS = 256 * 1024
 LONGEST_CHARACTER = 4
 """Bytes of a character in UTF-8, at most."""
+SURELY_SMALL = 128 * 1024 // LONGEST_CHARACTER
+"""An object that is written in fewer characters has nothing that is too large for a cluster, whatever they are."""
 
 MISSING_NAME = Code(
     "metadata/missing-name",
@@ -203,14 +205,19 @@ def _name_faults(metadata: dict[str, Json], path: Path, is_name: Callable[[str],
 def _annotation_faults(annotations: dict[str, Json], path: Path) -> list[Fault]:
     # Kubernetes: ValidateAnnotations lowers the key first, for annotations may differ from labels in case only.
     faults = [_bad_key((*path, key), key) for key in annotations if not is_key(key) and not is_key(key.lower())]
+    return faults + annotation_size_faults(annotations, path)
+
+
+def annotation_size_faults(annotations: dict[str, Json], path: Path) -> list[Fault]:
+    """Annotations that are too large together; `path` is where they stand."""
     if len(repr(annotations)) * LONGEST_CHARACTER <= MAX_ANNOTATIONS:  # nearly always, and quickly told
-        return faults
+        return []
     texts = [*annotations, *(value for value in annotations.values() if isinstance(value, str))]
     size = sum(len(text.encode()) for text in texts)
-    if size > MAX_ANNOTATIONS:
-        message = f"{field_path(path)} holds {size} bytes, more than the {MAX_ANNOTATIONS} that are allowed"
-        faults.append(Fault(code=ANNOTATIONS_TOO_LARGE, path=path, message=message, at_key=True))
-    return faults
+    if size <= MAX_ANNOTATIONS:
+        return []
+    message = f"{field_path(path)} holds {size} bytes, more than the {MAX_ANNOTATIONS} that are allowed"
+    return [Fault(code=ANNOTATIONS_TOO_LARGE, path=path, message=message, help="shorten them", at_key=True)]
 
 
 def _malformed(code: Code, path: Path, text: str, allowed: str) -> Fault:
