@@ -84,3 +84,30 @@ def test_ports_of_a_service_need_names() -> None:
     assert [f.code.slug for f in object_faults("v1", "Service", service)] == ["output/unnamed-port"]
     service["spec"]["ports"].pop(0)
     assert list(object_faults("v1", "Service", service)) == []
+
+
+@pytest.mark.parametrize(
+    "laid_over",
+    [
+        {"readinessProbe": {"tcpSocket": {"port": 70000}}},
+        {"livenessProbe": {"httpGet": {"port": 70000}}, "startupProbe": {"grpc": {"port": 70000}}},
+        {"lifecycle": {"preStop": {"httpGet": {"port": 70000}}}},
+    ],
+    ids=["a probe", "two probes", "a hook"],
+)
+def test_a_port_is_told_of_once(schemas: Schemas, deployment: Callable[..., Any], laid_over: dict[str, Any]) -> None:
+    """What uses a port of its container is wrong only because that is; what uses another one has a fault of its own."""
+    ports = [{"containerPort": 70000}]
+    (message,) = found(deployment(container={"ports": ports, **laid_over}), schemas)
+    assert message.endswith("ports.containerPort is 70000, but must be 1 to 65535")
+    elsewhere = found(deployment(container={"ports": [{"containerPort": 8080}], **laid_over}), schemas)
+    assert len(elsewhere) == len(laid_over)
+
+
+def test_what_is_valid_is_said(schemas: Schemas, deployment: Callable[..., Any]) -> None:
+    """Whatever is refused has a remedy of its own: what is allowed, what to add, or that it has to go."""
+    plain = {"correct the value", "add it", ""}
+    for title, laid_over in VECTORS["refused"].items():
+        stored = schemas.as_stored(deployment(**laid_over), *KIND)
+        faults = [fault for fault in object_faults(*KIND, stored) if fault.code.severity is Severity.ERROR]
+        assert all(fault.help not in plain for fault in faults), (title, [fault.help for fault in faults])

@@ -91,10 +91,12 @@ def _check_uri(cache: LocalCache, cluster: Cluster) -> Iterator[Diagnostic]:
 def _no_group(cache: LocalCache, index: int, cluster: Cluster) -> Diagnostic:
     name = cache.spec.node_groups[index]
     meant = closest(name, cluster.node_groups)
-    known = f"the cluster has {', '.join(sorted(cluster.node_groups))}" if cluster.node_groups else "declare it"
-    help_text = f"did you mean {meant}?" if meant else known
+    known = f"name one of {', '.join(sorted(cluster.node_groups))}, or " if cluster.node_groups else ""
+    declared = f"declare a LocalModelNodeGroup {name} among the platform files or beside the cache"
+    help_text = f"did you mean {meant}?" if meant else known + declared
     path: Path = ("spec", "nodeGroups", index)
-    found = _finding(cache, NO_GROUP, f"there is no LocalModelNodeGroup {name}", path, help_text)
+    message = f"there is no LocalModelNodeGroup {name}, on whose nodes the model is to be kept"
+    found = _finding(cache, NO_GROUP, message, path, help_text)
     return evolve(found, rests_on=(Needed("LocalModelNodeGroup", "", name),))
 
 

@@ -14,6 +14,7 @@ from kservec.core.intents import PulledModel, TrainedModelIntent
 from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.records import evolve
 from kservec.core.registry import SchemeTrait
+from kservec.core.schemas.object_meta import allowed_in_name
 from kservec.core.serving.predictor import pulls_models
 from kservec.core.spelling import closest
 from kservec.core.tree import Layer, Origin, lookup
@@ -40,7 +41,7 @@ BAD_NAME = Code(
     "trainedmodel/name",
     Severity.ERROR,
     "a name that no trained model may have",
-    "The name of a TrainedModel is part of a path and of a folder: letters, digits, dashes and underscores, no dots.",
+    "The name of a TrainedModel is part of a path and of a folder: lower-case letters, digits and dashes, no dots.",
 )
 BAD_URI = Code(
     "trainedmodel/storage-uri",
@@ -129,7 +130,9 @@ def admit_trained_model(trained: Trained, plugs: Plugs) -> Iterator[Diagnostic]:
     """What KServe's webhook would say to a TrainedModel."""
     if not re.fullmatch("[a-zA-Z0-9_-]+", trained.ref.name):
         message = f"{trained.ref.name} is no name for a trained model"
-        yield trained.finding(BAD_NAME, message, NAME, "write letters, digits, dashes and underscores")
+        yield trained.finding(
+            BAD_NAME, message, NAME, f"allowed: {allowed_in_name(trained.ref.kind, trained.ref.name)}"
+        )
     prefixes = sorted(p for s in plugs.schemes if SchemeTrait.PULLED in s.traits for p in s.prefixes)
     if not trained.model.spec.model.storage_uri.startswith(tuple(prefixes)):
         message = f"the agent cannot pull {trained.model.spec.model.storage_uri!r}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.records import evolve
 from kservec.core.unit import Step
-from kservec.core.validity.object_validity import object_faults
+from kservec.core.validity.object_validity import LONG_LABEL, LONG_SERVICE_NAME, object_faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kservec.core.bundle import Manifest
     from kservec.core.cluster import Cluster
@@ -52,7 +53,7 @@ def seal(unit: Unit, env: Env) -> Step:
     """
     found, cluster = [*leftovers(unit)], env.cluster
     faulty: list[tuple[Fault, Diagnostic]] = []
-    misfitting: list[Diagnostic] = []
+    misfitting: list[tuple[Fault, Diagnostic]] = []
     for made in unit.bundle.manifests:
         ref, body = made.ref, made.body.value
         # The kinds of the core are always there: a bare Service means Knative's.
@@ -66,7 +67,33 @@ def seal(unit: Unit, env: Env) -> Step:
             misfitting += misfits(unit, made, env)
         elif cluster.secrets or cluster.config_maps:
             found += lacking_keys(unit, made, cluster)
-    return Step(unit, (*found, *once_each(faulty), *misfitting))
+    return Step(unit, (*found, *once_each(but_one_name(unit, [*faulty, *misfitting]))))
+
+
+def but_one_name(unit: Unit, faulty: Sequence[tuple[Fault, Diagnostic]]) -> Iterator[tuple[Fault, Diagnostic]]:
+    """What is wrong, where of all texts that are too long by the unit's name only the longest is told of.
+
+    Names, labels and hosts are made of it with this and that around. A name that is short enough for the one with most
+    around it is so for all.
+    """
+    if not any(fault.over for fault, _ in faulty):
+        yield from faulty
+        return
+    place = unit.source.span("metadata", "name")
+    made = [fault for fault, told in faulty if fault.over and (told.span == place or fault.code is LONG_SERVICE_NAME)]
+    most = max((fault.over for fault in made), default=0)
+    for fault, refused in faulty:
+        if fault not in made:
+            yield fault, refused
+        elif fault.over == most:
+            yield fault, evolve(refused, help=shorter(unit.name, most))
+            most = 0
+
+
+def shorter(name: str, over: int) -> str:
+    """What to do about a text that has too many characters, and a name in it."""
+    room = len(name) - over
+    return f"choose a name of {room} characters or less" if room > 0 else "shorten what else it is made of, too"
 
 
 def lacking_keys(unit: Unit, made: Manifest, cluster: Cluster) -> Iterator[Diagnostic]:
@@ -83,7 +110,7 @@ def once_each(faulty: Iterable[tuple[Fault, Diagnostic]]) -> Iterator[Diagnostic
     """
     said = set()
     for fault, refused in faulty:
-        key = (fault.code, refused.span, fault.once)
+        key = (LONG_LABEL if fault.over else fault.code, refused.span, fault.once)
         if not fault.once or key not in said:
             yield refused
         said.add(key)
@@ -110,16 +137,20 @@ def refusal(unit: Unit, made: Manifest, fault: Fault) -> Diagnostic:
     )
 
 
-def misfits(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
+def misfits(unit: Unit, made: Manifest, env: Env) -> Iterator[tuple[Fault, Diagnostic]]:
     """What does not fit the schema of an object's kind, located where the value comes from."""
     ref, body = made.ref, made.body
-    for path, message in env.schemas.output_errors(body.value, ref.api_version, ref.kind):
-        yield Diagnostic(
-            code=REFUSED,
-            message=f"{ref.kind} {ref.name}: {message}",
-            span=body.span(path) or unit.source.span("metadata", "name"),
-            help="an API server would refuse this object; correct the value that it comes from",
-            subject=unit.ref,
+    for fault in env.schemas.output_faults(body.value, ref.api_version, ref.kind):
+        remedy = fault.help if fault.once else "correct the value that it comes from"
+        yield (
+            fault,
+            Diagnostic(
+                code=REFUSED,
+                message=f"{ref.kind} {ref.name}: {fault.message}",
+                span=body.span(fault.path) or unit.source.span("metadata", "name"),
+                help=f"an API server would refuse this object; {remedy}",
+                subject=unit.ref,
+            ),
         )
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.schemas.object_meta import allowed_in_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,5 +35,4 @@ def name_findings(site: Site) -> Iterator[Diagnostic]:
     name, kind = site.ref.name, site.ref.kind
     if name and not _is_name(name):
         message = f"{name!r} cannot be the name of an {kind}"
-        help_text = "use lower-case letters, digits and dashes, with a letter first and no dash last"
-        yield site.finding(INVALID_NAME, message, ("metadata", "name"), help_text)
+        yield site.finding(INVALID_NAME, message, ("metadata", "name"), f"allowed: {allowed_in_name(kind, name)}")

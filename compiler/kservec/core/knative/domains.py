@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
 from kservec.core.golang.placeholders import TemplateError, render_text
+from kservec.core.knative.revisions import HASH_LENGTH
 from kservec.core.names import CLUSTER_LOCAL, KNATIVE_VISIBILITY_LABEL
-from kservec.core.routing.domains import DEFAULT_DOMAIN, INVALID_DOMAIN, host_fault
+from kservec.core.routing.domains import DEFAULT_DOMAIN, INVALID_DOMAIN, host_fault, shorter_names
 from kservec.core.routing.services import entry_component
 from kservec.core.text.source import parse
 from kservec.core.unit import finding
@@ -75,7 +76,9 @@ def component_host(unit: Unit, component: Component, platform: PlatformConfig) -
         raise Reject(broken(platform, NETWORK_CONFIG, f"{TEMPLATE_KEYS[0]}: {error}")) from None
     if reason := host_fault(rendered):
         message = f"the host name {rendered!r} of {component.name} {reason}"
-        hint = f"choose other names, or correct Knative's {DOMAIN_CONFIG} and {NETWORK_CONFIG}"
+        names = shorter_names(unit, rendered)
+        less = f" ({HASH_LENGTH + 1} less where revisions are named by their content)" if "characters" in names else ""
+        hint = f"choose {names}{less}, or correct Knative's {DOMAIN_CONFIG} and {NETWORK_CONFIG}"
         raise Reject(finding(unit, INVALID_DOMAIN, message, ("metadata", "name"), hint))
     return rendered
 

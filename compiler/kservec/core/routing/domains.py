@@ -19,6 +19,8 @@ from kservec.core.golang.placeholders import TemplateError, render_text
 from kservec.core.golang.template_functions import BUILTINS
 from kservec.core.golang.template_parse import parse
 from kservec.core.names import CLUSTER_LOCAL, CLUSTER_LOCAL_LABEL
+from kservec.core.serving.name_length import longest_name
+from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,10 +241,16 @@ def invalid_host(unit: Unit, platform: PlatformConfig, rendered: str, reason: st
 def shorter_names(unit: Unit, rendered: str) -> str:
     """Which names to choose instead, as far as it can be said: one so short that the host's longest part fits."""
     part = max(rendered.split("."), key=len)
-    fitting = len(unit.name) + MAX_PART - len(part)
-    if len(part) <= MAX_PART or unit.name not in part or fitting < 1:
+    # Each component has a host in Standard mode, and the longest name decides.
+    names = [component.name for component in unit.components] if unit.mode is Mode.STANDARD else []
+    named = max((name for name in names if name in part), key=len, default=unit.name)
+    around = max(0, *map(len, names), len(named)) - len(named)
+    fitting, longest = len(unit.name) + MAX_PART - len(part) - around, longest_name(unit)
+    if len(part) <= MAX_PART or unit.name not in part or min(fitting, longest) < 1:
         return "other names"
-    return f"a name of {fitting} characters or less, or another namespace"
+    is_enough = unit.namespace in part.replace(unit.name, "") and len(unit.name) <= longest
+    elsewhere = ", or another namespace" if is_enough else ""
+    return f"a name of {min(fitting, longest)} characters or less{elsewhere}"
 
 
 def blames_template(template: str, domain: str, rendered: str) -> bool:

@@ -73,6 +73,7 @@ class Fault(NamedTuple):
     """One thing that is wrong at one place of a value. `at_key`: it is the field's name that is at fault.
 
     `once` is the text that is at fault, where several places may have it from one field: that field is told of once.
+    `over` is by how many characters a text is too long that may be made of the name of what is compiled.
     """
 
     code: Code
@@ -83,6 +84,7 @@ class Fault(NamedTuple):
     at_key: bool = False
     related: tuple[tuple[Path, str], ...] = ()
     once: str = ""
+    over: int = 0
 
     def below(self, *steps: str | int) -> Fault:
         """The same fault of a larger value, in which this one stands at a path."""

@@ -27,6 +27,13 @@ LONGEST_CHARACTER = 4
 SURELY_SMALL = 128 * 1024 // LONGEST_CHARACTER
 """An object that is written in fewer characters has nothing that is too large for a cluster, whatever they are."""
 
+WORD_OF_NAME = "lower-case letters, digits and dashes"
+TRAINED_MODEL = "TrainedModel"
+NAMED_AS_SERVICES = frozenset({"InferenceService", "InferenceGraph", "LLMInferenceService"})
+"""Kinds whose names are those of Services, or stand at their beginning."""
+SURELY_SHORT = 40
+"""Characters of a name that labels have room for, whatever KServe puts around it."""
+
 MISSING_NAME = Code(
     "metadata/missing-name",
     Severity.ERROR,
@@ -39,7 +46,8 @@ INVALID_NAME = Code(
     Severity.ERROR,
     "a name that the API server refuses",
     "metadata.name takes lower-case letters, digits, dashes and dots, at most 253 characters, and begins and ends with "
-    "a letter or digit.",
+    "a letter or digit. Those of KServe's services, graphs and models take less, which is then what is said to be "
+    "allowed.",
 )
 INVALID_NAMESPACE = Code(
     "metadata/invalid-namespace",
@@ -119,17 +127,30 @@ PLAIN_OBJECT = {
 """The JSON Schema of objects in whose metadata nothing can be wrong: one look by a validator is much the faster way."""
 
 
-def metadata_faults(metadata: Json, path: Path = ("metadata",), *, takes_any_name: bool = False) -> list[Fault]:
+def allowed_in_name(kind: str, name: str) -> str:
+    """What the name of an object of a kind may have, by all who look at it: the API server, KServe, and its objects."""
+    if kind == TRAINED_MODEL:
+        return f"{WORD_OF_NAME}, a letter or digit at both ends"
+    if kind in NAMED_AS_SERVICES:
+        short = f", and so short that what is made of it has at most {MAX_LABEL}" if len(name) > SURELY_SHORT else ""
+        return f"{WORD_OF_NAME}, a letter first, no dash last{short}"
+    return f"lower-case letters, digits, dashes and dots, a letter or digit at both ends, at most {MAX_NAME}"
+
+
+def metadata_faults(
+    metadata: Json, path: Path = ("metadata",), *, kind: str = "", takes_any_name: bool = False
+) -> list[Fault]:
     """What the API server refuses in the `metadata` of an object.
 
     Args:
         metadata: the value of the field; {} where it is missing.
         path: where it stands in its document.
+        kind: the kind of KServe's that the object has, for what is said to be allowed; empty for all others.
         takes_any_name: whether the kind takes names with colons, capitals and the like, as those of RBAC do.
     """
     if not isinstance(metadata, dict):
         return []
-    faults = _name_faults(metadata, path, _is_path_segment if takes_any_name else is_subdomain)
+    faults = _name_faults(metadata, path, _is_path_segment if takes_any_name else is_subdomain, kind)
     namespace = metadata.get("namespace")
     if isinstance(namespace, str) and namespace and not is_label_name(namespace):
         hint = "lower-case letters, digits and dashes, a letter or digit at both ends, at most 63"
@@ -146,7 +167,8 @@ def label_faults(metadata: dict[str, Json], path: Path) -> list[Fault]:
             faults.append(_bad_key((*path, "labels", key), key))
         if isinstance(value, str) and not is_label_value(value):
             hint = "at most 63 letters, digits, dashes, underscores and dots; free text belongs into an annotation"
-            faults.append(_malformed(INVALID_LABEL, (*path, "labels", key), value, hint))
+            fault = _malformed(INVALID_LABEL, (*path, "labels", key), value, hint)
+            faults.append(fault._replace(over=max(0, len(value) - MAX_LABEL)))
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict):
         faults += _annotation_faults(annotations, (*path, "annotations"))
@@ -178,13 +200,12 @@ def is_label_value(text: str) -> bool:
     return _is_label_value(text) is not None
 
 
-def _name_faults(metadata: dict[str, Json], path: Path, is_name: Callable[[str], object]) -> list[Fault]:
+def _name_faults(metadata: dict[str, Json], path: Path, is_name: Callable[[str], object], kind: str) -> list[Fault]:
     name = metadata.get("name")
     if isinstance(name, str) and name:
         if len(name) <= MAX_NAME and is_name(name):
             return []
-        hint = "lower-case letters, digits, dashes and dots, a letter or digit at both ends, at most 253"
-        return [_malformed(INVALID_NAME, (*path, "name"), name, hint)]
+        return [_malformed(INVALID_NAME, (*path, "name"), name, allowed_in_name(kind, name))]
     if name:
         return []
     generated = metadata.get("generateName")
@@ -225,7 +246,7 @@ def _malformed(code: Code, path: Path, text: str, allowed: str) -> Fault:
     odd = next((character for character in text if not character.isascii()), "")
     if odd:
         hint += f"; U+{ord(odd):04X} is not one of them, whatever it looks like"
-    return Fault(code=code, path=path, message=f'{field_path(path)} cannot be "{text}"', help=hint)
+    return Fault(code=code, path=path, message=f'{field_path(path)} cannot be "{text}"', help=hint, once=text)
 
 
 def _bad_key(path: Path, key: str) -> Fault:
@@ -235,4 +256,5 @@ def _bad_key(path: Path, key: str) -> Fault:
         message=f'"{key}" is no valid key in {field_path(path[:-1])}',
         help="a key is a name of at most 63 characters, before it optionally a DNS name and a slash: example.com/team",
         at_key=True,
+        once=key,
     )

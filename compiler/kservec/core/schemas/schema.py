@@ -40,6 +40,7 @@ UNKNOWN_KIND = Code(
 INDEX = "index.json"
 TYPES = "types.json"
 _QUOTE = '"'
+_KSERVE = "serving.kserve.io/"
 _RBAC = "rbac.authorization.k8s.io/"
 
 
@@ -228,10 +229,15 @@ class Schemas:
         Raises:
             KeyError: there is no schema for this kind.
         """
-        faults = self.faults(value, api_version, kind)
-        return sorted(
-            [(fault.path, fault.message) for fault in faults], key=lambda found: (field_path(found[0]), found[1])
-        )
+        return [(fault.path, fault.message) for fault in self.output_faults(value, api_version, kind)]
+
+    def output_faults(self, value: Json, api_version: str, kind: str) -> list[Fault]:
+        """What is wrong with the structure of an emitted object, ordered by path.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        return sorted(self.faults(value, api_version, kind), key=lambda fault: (field_path(fault.path), fault.message))
 
     def repeated_items(self, value: Json, api_version: str, kind: str) -> list[Repeat]:
         """Items of keyed lists with the key of an earlier item, in the order of the value.
@@ -255,7 +261,8 @@ class Schemas:
             return []
         metadata = value.get("metadata")
         faults = [] if compiled.takes_nulls else repeat_faults(repeats(value, compiled.plan))
-        faults += metadata_faults(metadata or {}, takes_any_name=api_version.startswith(_RBAC))
+        own = kind if api_version.startswith(_KSERVE) else ""
+        faults += metadata_faults(metadata or {}, kind=own, takes_any_name=api_version.startswith(_RBAC))
         if compiled.validator.is_valid(value):
             return faults
         # Defaults and nulls that count as missing may be all that is wrong, so they are seen to before judging.

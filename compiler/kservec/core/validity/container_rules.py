@@ -22,6 +22,7 @@ from kservec.core.validity.field_rules import (
     ANY_QUANTITY,
     INVALID,
     MISSING,
+    REMOVE,
     Rule,
     Wrong,
     a_port,
@@ -29,6 +30,7 @@ from kservec.core.validity.field_rules import (
     exactly_one,
     forbids,
     keys_are,
+    must_be,
     needs,
     one_of,
     takes,
@@ -74,7 +76,7 @@ def whole(resources: Json) -> Iterator[Wrong]:
     """Extended resources, GPUs among them, come in whole numbers."""
     for name, quantity in (resources or {}).items():
         if "/" in name and is_fraction(quantity):
-            yield Wrong(INVALID, f"is {quantity}, but must be a whole number", (name,))
+            yield must_be(quantity, "a whole number", (name,))
 
 
 def is_fraction(quantity: Json) -> bool:
@@ -101,14 +103,14 @@ def huge_pages(resources: Json) -> Iterator[Wrong]:
     """Huge pages are memory that comes on top of other resources."""
     names = {*(resources.get("limits") or ()), *(resources.get("requests") or ())}
     if any(name.startswith("hugepages-") for name in names) and names.isdisjoint({"cpu", "memory"}):
-        yield Wrong(MISSING, "has huge pages, but neither cpu nor memory")
+        yield Wrong(MISSING, "has huge pages, but neither cpu nor memory", remedy="add memory or cpu")
 
 
 @unless({"enum": [0, 1]})
 def once(value: Json) -> Iterator[Wrong]:
     """Liveness and startup count as restored by the first success."""
     if value not in (0, 1):
-        yield Wrong(INVALID, f"is {value}, but must be 1 for this kind of probe")
+        yield must_be(value, "1 for this kind of probe")
 
 
 @unless({"properties": {"privileged": {"const": False}, "capabilities": without("add")}})
@@ -119,7 +121,9 @@ def escalation(context: Json) -> Iterator[Wrong]:
     added = (context.get("capabilities") or {}).get("add") or ()
     if context.get("privileged") or not {"CAP_SYS_ADMIN"}.isdisjoint(added):
         message = "is not possible for a container that is privileged or has CAP_SYS_ADMIN"
-        yield Wrong(INVALID, message, ("allowPrivilegeEscalation",))
+        yield Wrong(
+            INVALID, message, ("allowPrivilegeEscalation",), "remove it, or what makes the container privileged"
+        )
 
 
 def probe_rules(probe: str) -> Iterator[Rule]:
@@ -161,11 +165,11 @@ def localhost(value: Json) -> Iterator[Wrong]:
     """A profile has a type; of that of the node it has the name, and of no other one."""
     kind = value.get("type")
     if not kind:
-        yield Wrong(MISSING, "has no type")
+        yield Wrong(MISSING, "has no type", remedy="add type: RuntimeDefault, Localhost or Unconfined")
     elif kind == LOCALHOST and not value.get("localhostProfile"):
-        yield Wrong(MISSING, "has no localhostProfile for the type Localhost")
+        yield Wrong(MISSING, "has no localhostProfile for the type Localhost", remedy="add localhostProfile")
     elif kind != LOCALHOST and value.get("localhostProfile"):
-        yield Wrong(INVALID, "is only possible with the type Localhost", ("localhostProfile",))
+        yield Wrong(INVALID, "is only possible with the type Localhost", ("localhostProfile",), REMOVE)
 
 
 def one_per_kind(check: Check) -> Iterator[Rule]:

@@ -92,11 +92,12 @@ ITEMS, PORTS = "[]", "ports"
 
 
 class Wrong(NamedTuple):
-    """What is wrong at or below a value: `at` are the steps from there to the place."""
+    """What is wrong at or below a value: `at` are the steps from there to the place, `remedy` what to do."""
 
     code: Code
     message: str
     at: Path = ()
+    remedy: str = ""
 
 
 class Check(NamedTuple):
@@ -155,7 +156,9 @@ def faults_of_rules(value: Json, rules: Rules) -> Iterator[Fault]:
     if rules.plain.is_valid(value):
         return
     for wrong in rules.check(value):
-        yield Fault(wrong.code, wrong.at, f"{shown(wrong.at)} {wrong.message}", help=HELP[wrong.code.slug])
+        yield Fault(
+            wrong.code, wrong.at, f"{shown(wrong.at)} {wrong.message}", help=wrong.remedy or HELP[wrong.code.slug]
+        )
 
 
 def shown(path: Path) -> str:
@@ -231,6 +234,7 @@ def _moved(wrong: Wrong, step: str | int) -> Wrong:
 
 
 PAIR = 2
+REMOVE = "remove it"
 HELP = {
     INVALID.slug: "correct the value",
     MISSING.slug: "add it",
@@ -240,13 +244,18 @@ HELP = {
 }
 
 
+def must_be(value: Json, expected: str, at: Path = ()) -> Wrong:
+    """The fault of a value that has to be another one."""
+    return Wrong(INVALID, f"is {value}, but must be {expected}", at, f"use {expected}")
+
+
 def takes(test: Test, expected: str, fine: str = "") -> Check:
     """The text must pass a test. `fine` is a regular expression for short texts that do."""
 
     def find(value: Json) -> Iterable[Wrong]:
         if not isinstance(value, str) or test(value):
             return ()
-        return (Wrong(INVALID, f'is "{value}", but must be {expected}'),)
+        return (must_be(f'"{value}"', expected),)
 
     return Check(find, plain(fine) if fine else ABSENT)
 
@@ -264,7 +273,7 @@ def within(low: int, high: int | None = None) -> Check:
     def find(value: Json) -> Iterable[Wrong]:
         if not isinstance(value, int) or (low <= value and (high is None or value <= high)):
             return ()
-        return (Wrong(INVALID, f"is {value}, but must be {expected}"),)
+        return (must_be(value, expected),)
 
     return Check(find, {"minimum": low} if high is None else {"minimum": low, "maximum": high})
 
@@ -277,7 +286,7 @@ def an_amount(value: Json) -> Iterable[Wrong]:
     except (ValueError, TypeError):  # the schema's business
         return ()
     if negative:
-        return (Wrong(INVALID, f"is {value}, but must not be below zero"),)
+        return (Wrong(INVALID, f"is {value}, but must not be below zero", remedy="use 0 or more"),)
     return (Wrong(CUT, TOO_MUCH),) if cut else ()
 
 
@@ -285,7 +294,7 @@ def needs(*fields: str) -> Check:
     """Each of the fields must be there, and not be empty."""
 
     def find(value: Json) -> Iterable[Wrong]:
-        return [Wrong(MISSING, f"has no {name}") for name in fields if not value.get(name)]
+        return [Wrong(MISSING, f"has no {name}", remedy=f"add {name}") for name in fields if not value.get(name)]
 
     full = {"type": ["string", "array", "object"], "minLength": 1, "minItems": 1, "minProperties": 1}
     return Check(find, {"required": list(fields), "properties": dict.fromkeys(fields, full)})
@@ -298,7 +307,9 @@ def exactly_one(*fields: str) -> Check:
         found = [name for name, held in value.items() if name in fields and held is not None]
         if len(found) == 1:
             return ()
-        return (Wrong(NOT_EXACTLY_ONE, f"has {' and '.join(sorted(found)) or 'none'} of {', '.join(fields)}"),)
+        remedy = "" if found else f"add one of {', '.join(fields)}"
+        message = f"has {' and '.join(sorted(found)) or 'none'} of {', '.join(fields)}"
+        return (Wrong(NOT_EXACTLY_ONE, message, remedy=remedy),)
 
     ones = {name: {"not": {"type": "null"}} for name in fields}
     fine = {"properties": ones, "minProperties": 1, "maxProperties": 1, "propertyNames": {"enum": list(fields)}}
@@ -323,7 +334,7 @@ def forbids(excluded: str, when: Callable[[Json], object], reason: str) -> Check
     def find(value: Json) -> Iterable[Wrong]:
         if value.get(excluded) is None or not when(value):
             return ()
-        return (Wrong(INVALID, f"is not possible {reason}", (excluded,)),)
+        return (Wrong(INVALID, f"is not possible {reason}", (excluded,), REMOVE),)
 
     return Check(find, without(excluded))
 
@@ -339,7 +350,7 @@ def keys_are(test: Test, expected: str, fine: str = "") -> Check:
     def find(value: Json) -> Iterator[Wrong]:
         for key in value if isinstance(value, dict) else ():
             if not test(key):
-                yield Wrong(INVALID, f"is no valid key: it must be {expected}", (key,))
+                yield Wrong(INVALID, f"is no valid key: it must be {expected}", (key,), f"use {expected}")
 
     return Check(find, {"propertyNames": plain(fine)} if fine else ABSENT)
 

@@ -90,7 +90,8 @@ def template_faults(template: Json, at: Path = TEMPLATE) -> Iterator[Fault]:
     for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
         if len(value) > MAX_LABEL:
             message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
-            yield Fault(LONG_LABEL, ("metadata", "name"), message, help="shorten the name of the object")
+            place, over = (*at, "metadata", "labels", key), len(value) - MAX_LABEL
+            yield Fault(LONG_LABEL, place, message, help=f"shorten it by {over}", once=value, over=over)
     pod = template.get("spec") or {}
     for fault in (*pod_faults(pod), *image_faults(pod), *reference_faults(pod)):
         yield fault.below(*at, "spec")
@@ -131,9 +132,10 @@ def name_faults(body: Json) -> Iterator[Fault]:
     """A Service's name, which is stricter than others."""
     name = body["metadata"]["name"]
     if not SERVICE_NAME(name):
-        yield Fault(
-            LONG_SERVICE_NAME, ("metadata", "name"), f"{name} is no valid name of a Service", help="shorten the name"
-        )
+        over = max(0, len(name) - MAX_LABEL)
+        message = f"{name} is no valid name of a Service"
+        hint = "use at most 63 lower-case letters, digits and dashes, with a letter first and no dash last"
+        yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help=hint, over=over)
 
 
 def service_faults(body: Json) -> Iterator[Fault]:
@@ -168,7 +170,8 @@ def long_revision_names(body: Json) -> Iterator[Fault]:
     for what, text in (("revision", revision), *(("the tag's host", host) for host in hosts)):
         if len(text) > MAX_LABEL:
             message = f"{what} {text} has more than {MAX_LABEL} characters"
-            yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help="shorten the name of the service")
+            over = len(text) - MAX_LABEL
+            yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help=f"shorten it by {over}", over=over)
 
 
 CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {

@@ -21,12 +21,14 @@ from kservec.core.validity.field_rules import (
     AN_ADDRESS,
     INVALID,
     MISSING,
+    REMOVE,
     Check,
     Rule,
     Wrong,
     exactly_one,
     forbids,
     keys_are,
+    must_be,
     needs,
     one_of,
     takes,
@@ -89,14 +91,14 @@ def label_values(labels: Json) -> Iterator[Wrong]:
 def populated(pod: Json) -> Iterator[Wrong]:
     """A pod has containers; a list that is empty fits the schema."""
     if pod.get("containers") == []:
-        yield Wrong(MISSING, "has no container", ("containers",))
+        yield Wrong(MISSING, "has no container", ("containers",), "add a container")
 
 
 @unless({"properties": {"dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default"]}}})
 def name_resolution(pod: Json) -> Iterator[Wrong]:
     """Without the cluster's name servers, others must be named."""
     if pod.get("dnsPolicy") == "None" and not (pod.get("dnsConfig") or {}).get("nameservers"):
-        yield Wrong(MISSING, "None needs dnsConfig.nameservers", ("dnsPolicy",))
+        yield Wrong(MISSING, "None needs dnsConfig.nameservers", ("dnsPolicy",), "add dnsConfig.nameservers")
 
 
 def at_most(count: int) -> Check:
@@ -104,7 +106,9 @@ def at_most(count: int) -> Check:
 
     def find(items: Json) -> Iterator[Wrong]:
         if len(items) > count:
-            yield Wrong(INVALID, f"has {len(items)} items, but must have {count} at most")
+            yield Wrong(
+                INVALID, f"has {len(items)} items, but must have {count} at most", remedy=f"use {count} at most"
+            )
 
     return Check(find, {"maxItems": count})
 
@@ -115,9 +119,9 @@ def of_the_host(pod: Json) -> Iterator[Wrong]:
     if pod.get("hostUsers") is False:
         for name in ("hostNetwork", "hostPID", "hostIPC"):
             if pod.get(name):
-                yield Wrong(INVALID, "is not possible with hostUsers: false", (name,))
+                yield Wrong(INVALID, "is not possible with hostUsers: false", (name,), REMOVE)
     if pod.get("shareProcessNamespace") and pod.get("hostPID"):
-        yield Wrong(INVALID, "is not possible with hostPID: true", ("shareProcessNamespace",))
+        yield Wrong(INVALID, "is not possible with hostPID: true", ("shareProcessNamespace",), REMOVE)
 
 
 @unless(without("hostNetwork"))
@@ -129,7 +133,7 @@ def host_ports(pod: Json) -> Iterator[Wrong]:
         for port in container.get("ports") or ():
             if port.get("hostPort") not in (None, 0, port["containerPort"]):
                 at = ("containers", container["name"], "ports", port["containerPort"], "hostPort")
-                yield Wrong(INVALID, f"is {port['hostPort']}, but must be containerPort in the host network", at)
+                yield must_be(port["hostPort"], "containerPort in the host network", at)
 
 
 @unless(of_containers(without_below("resources", "claims")))
@@ -140,7 +144,8 @@ def claimed(pod: Json) -> Iterator[Wrong]:
         for claim in (container.get("resources") or {}).get("claims") or ():
             if claim.get("name") not in known:
                 at = ("containers", container["name"], "resources", "claims")
-                yield Wrong(INVALID, f"names {claim.get('name')}, which is none of the pod's resourceClaims", at)
+                problem = f"names {claim.get('name')}, which is none of the pod's resourceClaims"
+                yield Wrong(INVALID, problem, at, "add it to resourceClaims, or name one of them")
 
 
 @unless(of_containers(without("volumeDevices")))
@@ -151,7 +156,8 @@ def devices(pod: Json) -> Iterator[Wrong]:
         for device in container.get("volumeDevices") or ():
             if device.get("name") not in claims:
                 at = ("containers", container["name"], "volumeDevices", device.get("devicePath", 0))
-                yield Wrong(INVALID, f"names {device.get('name')}, which is no volume of the pod with a claim", at)
+                problem = f"names {device.get('name')}, which is no volume of the pod with a claim"
+                yield Wrong(INVALID, problem, at, "add a volume with a claim of that name")
 
 
 @unless(of_containers({"properties": {"lifecycle": {"properties": dict.fromkeys(HOOKS, without("sleep"))}}}))
@@ -165,7 +171,7 @@ def pauses(pod: Json) -> Iterator[Wrong]:
             seconds = ((lifecycle.get(hook) or {}).get("sleep") or {}).get("seconds")
             if seconds is not None and not 0 <= seconds <= grace:
                 at = ("containers", container["name"], "lifecycle", hook, "sleep", "seconds")
-                yield Wrong(INVALID, f"is {seconds}, but must be 0 to terminationGracePeriodSeconds, {grace}", at)
+                yield must_be(seconds, f"0 to terminationGracePeriodSeconds, {grace}", at)
 
 
 @unless(of_containers(without_below("securityContext", "procMount")))
@@ -174,7 +180,12 @@ def processes(pod: Json) -> Iterator[Wrong]:
     for container in pod.get("containers") or () if pod.get("hostUsers") is not False else ():
         if (container.get("securityContext") or {}).get("procMount") == "Unmasked":
             at = ("containers", container["name"], "securityContext", "procMount")
-            yield Wrong(INVALID, "is Unmasked, which is only possible with hostUsers: false", at)
+            yield Wrong(
+                INVALID,
+                "is Unmasked, which is only possible with hostUsers: false",
+                at,
+                "remove it, or set hostUsers: false",
+            )
 
 
 def is_pod_resource(name: str) -> bool:
@@ -187,7 +198,7 @@ def windows(pod: Json) -> Iterator[Wrong]:
     """Settings of Windows need Windows."""
     context = pod.get("securityContext") or {}
     if (pod.get("os") or {}).get("name") == "linux" and context.get("windowsOptions"):
-        yield Wrong(INVALID, "is not possible with os linux", ("securityContext", "windowsOptions"))
+        yield Wrong(INVALID, "is not possible with os linux", ("securityContext", "windowsOptions"), REMOVE)
 
 
 @unless(PLAIN_TOLERATION)
@@ -195,11 +206,15 @@ def toleration(value: Json) -> Iterator[Wrong]:
     """Operator, key, value, effect and time of a toleration belong together."""
     exists = value.get("operator") == "Exists"
     if not value.get("key") and not exists:
-        yield Wrong(INVALID, "has no key: only the operator Exists does without")
+        yield Wrong(
+            INVALID, "has no key: only the operator Exists does without", remedy="add a key, or operator: Exists"
+        )
     if exists and value.get("value"):
-        yield Wrong(INVALID, "is not possible with the operator Exists", ("value",))
+        yield Wrong(
+            INVALID, "is not possible with the operator Exists", ("value",), "remove it, or use the operator Equal"
+        )
     if value.get("tolerationSeconds") is not None and value.get("effect") != "NoExecute":
-        yield Wrong(INVALID, "is only possible with the effect NoExecute", ("tolerationSeconds",))
+        yield Wrong(INVALID, "is only possible with the effect NoExecute", ("tolerationSeconds",), REMOVE)
 
 
 @unless(PLAIN_REQUIREMENT)
@@ -207,18 +222,18 @@ def requirement(value: Json) -> Iterator[Wrong]:
     """How many values an operator of a selector takes."""
     operator, values = value.get("operator"), value.get("values") or ()
     if operator in WITH_VALUES and not values:
-        yield Wrong(MISSING, f"has no values for the operator {operator}")
+        yield Wrong(MISSING, f"has no values for the operator {operator}", remedy="add values")
     if operator in WITHOUT_VALUES and values:
-        yield Wrong(INVALID, f"is not possible with the operator {operator}", ("values",))
+        yield Wrong(INVALID, f"is not possible with the operator {operator}", ("values",), REMOVE)
     if operator in COMPARING and len(values) != 1:
-        yield Wrong(INVALID, f"has {len(values)} values, but the operator {operator} takes one")
+        yield Wrong(INVALID, f"has {len(values)} values, but the operator {operator} takes one", remedy="leave one")
 
 
 @unless({"properties": {"key": {"const": "metadata.name"}}, "required": ["key"]})
 def node_field(value: Json) -> Iterator[Wrong]:
     """Of the fields of a node, only its name can be asked for."""
     if value.get("key") != "metadata.name":
-        yield Wrong(INVALID, f"is {value.get('key')}, but must be metadata.name", ("key",))
+        yield must_be(value.get("key"), "metadata.name", ("key",))
 
 
 def term_rules(where: str) -> Iterator[Rule]:

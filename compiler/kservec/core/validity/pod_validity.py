@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.pods.containers import PROBES
 from kservec.core.quantity import compare
-from kservec.core.schemas.faults import Fault
+from kservec.core.schemas.faults import Fault, value_at
 from kservec.core.validity.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
 from kservec.core.validity.field_rules import NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules
 from kservec.core.validity.pod_rules import POD_RULES
@@ -80,8 +80,25 @@ def pod_faults(pod: Json) -> Iterator[Fault]:
         if not is_plain(container, names):
             for fault in container_faults(container, names):
                 yield fault.below(field, container.get("name", ""))
-    yield from faults_of_rules(pod, RULES)
+    yield from without_repeats(faults_of_rules(pod, RULES), pod)
     yield from deployment_faults(pod)
+
+
+def without_repeats(faults: Iterable[Fault], pod: Json) -> Iterator[Fault]:
+    """Faults without those of probes and hooks whose port is one of their container, and is told of there.
+
+    Most such probes are made of the port, and nobody wrote them.
+    """
+    for fault in faults:
+        if fault.path[-1:] != ("port",) or not is_listed_port(pod, fault.path):
+            yield fault
+
+
+def is_listed_port(pod: Json, path: Path) -> bool:
+    """Whether the number at a path below a container is that of one of the container's ports."""
+    field, name, *below = path
+    container = next(c for c in pod[field] if c.get("name", "") == name)
+    return value_at(container, tuple(below)) in [port.get("containerPort") for port in container.get("ports") or ()]
 
 
 def repeats(named: Iterable[tuple[str, str]], noun: str) -> Iterator[Fault]:

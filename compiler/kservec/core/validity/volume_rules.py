@@ -89,9 +89,13 @@ def files_of(source: Json) -> Iterator[str]:
 def of_a_known_size(spec: Json) -> Iterator[Wrong]:
     """A claim asks for storage, and says how it will be accessed."""
     if not spec.get("accessModes"):
-        yield Wrong(INVALID, "has no accessModes")
+        yield Wrong(INVALID, "has no accessModes", remedy="add accessModes: [ReadWriteOnce], or another mode")
     if not ((spec.get("resources") or {}).get("requests") or {}).get("storage"):
-        yield Wrong(INVALID, "asks for no storage: resources.requests.storage is missing")
+        yield Wrong(
+            INVALID,
+            "asks for no storage: resources.requests.storage is missing",
+            remedy="add resources.requests.storage",
+        )
 
 
 VOLUME_RULES: tuple[Rule, ...] = (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.llm.names import NAME_LABEL
+from kservec.core.schemas.object_meta import allowed_in_name
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ def name_errors(unit: Unit) -> Iterator[Diagnostic]:
     name = unit.name
     if not is_short_enough(name):
         message = f"the name of {unit.ref.kind} {name} has {len(name)} characters, and {LONGEST} are allowed"
-        hint = f"shorten it: it is the value of the label {NAME_LABEL}"
+        hint = f"it is the value of the label {NAME_LABEL}; allowed: {allowed_in_name(unit.ref.kind, name)}"
         yield finding(unit, NAME, message, ("metadata", "name"), hint)
     elif not begins_a_service(name):
         message = f"names of Services cannot begin with {name}"
-        hint = "begin with a letter, and use lower-case letters, digits and dashes"
+        hint = f"allowed: {allowed_in_name(unit.ref.kind, name)}"
         yield finding(unit, NAME, message, ("metadata", "name"), hint)
 
 
