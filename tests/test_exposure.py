@@ -9,6 +9,7 @@ from kservec.core.intents import CanaryIntent, ExposeIntent
 from kservec.core.records import evolve
 from kservec.core.registry import Exposed, Style
 from kservec.core.routing.services import entry_address
+from kservec.core.serving.stopping import is_down
 from kservec.core.tree import Layer, Origin
 from kservec.exposure.gateway_api import duration
 from kservec.passes.expose import choose_style, expose
@@ -378,6 +379,29 @@ def test_a_stopped_component_has_no_objects(bench, section, stopped, names):
     step = expose(b.unit({"predictor": part(), "transformer": part(), stopped: stopped_part()}), b.env)
     assert sorted(f"{m.ref.kind}/{m.ref.name}" for m in step.unit.bundle.manifests) == sorted(names)
     assert "exposure/component-stopped" in {d.code.slug for d in step.diagnostics}
+
+
+@pytest.mark.parametrize(
+    ("section", "others", "routes", "down"),
+    [
+        (BY_INGRESS, ("transformer",), ["Ingress/churn"], False),
+        (BY_INGRESS, (), [], True),
+        (BY_GATEWAY, ("transformer",), ["HTTPRoute/churn-predictor", "HTTPRoute/churn-transformer"], True),
+        (BY_GATEWAY, (), ["HTTPRoute/churn-predictor"], True),
+        ({**BY_INGRESS, "disableIngressCreation": True}, (), [], False),
+    ],
+    ids=["Ingress", "Ingress without a transformer", "Gateway API", "Gateway API without a transformer", "inside"],
+)
+def test_a_stopped_explainer(bench, section, others, routes, down):
+    """KServe waits for it, but for an Ingress where there is a transformer, and where there are no routes at all."""
+    b = bench(ingress=section)
+    parts = {"predictor": part(), **dict.fromkeys(others, part()), "explainer": stopped_part()}
+    step = expose(b.unit(parts), b.env)
+    made = [f"{m.ref.kind}/{m.ref.name}" for m in step.unit.bundle.manifests if m.ref.kind != "Service"]
+    (told,) = [d.message for d in step.diagnostics if d.code.slug == "exposure/component-stopped"]
+    assert sorted(made) == routes
+    assert is_down(step.unit, b.env) is down
+    assert ("what leads to churn-explainer leads nowhere" in told) is not down
 
 
 def test_a_component_of_a_stopped_service_may_run(bench):

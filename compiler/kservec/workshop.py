@@ -144,7 +144,7 @@ def stages(units: Iterable[Unit]) -> tuple[list[Unit], list[Unit]]:
 
 def url_of(unit: Unit, env: Env) -> str:
     """The URL that a service is reached at, as KServe writes it into the status; empty for one that is not exposed."""
-    if is_down(unit) or not (unit.components or unit.parts):
+    if is_down(unit, env) or not (unit.components or unit.parts):
         return ""
     if unit.parts:
         from kservec.core.llm.settings import service_url  # noqa: PLC0415 - most runs have no such service

@@ -53,7 +53,8 @@ def ingresses_lead_to_services(output: Output) -> Iterator[str]:
     ports, declared = ports_of_services(output), declared_in(output)
     for ingress in output.of("Ingress"):
         for service in (part["service"] for part in maps(ingress["spec"]) if "service" in part):
-            if (namespace(ingress), service["name"], service["port"].get("number")) not in ports:
+            is_said = output.says("exposure/component-stopped", f"what leads to {service['name']} leads nowhere")
+            if (namespace(ingress), service["name"], service["port"].get("number")) not in ports and not is_said:
                 yield f"{title(ingress)}: no port {service['port']} of a Service {service['name']}"
         asked = ingress["spec"].get("ingressClassName")
         if asked and asked != "istio" and asked not in declared.settings:

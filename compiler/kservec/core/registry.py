@@ -223,7 +223,8 @@ class Exposed(NamedTuple):
 class Style:
     """One way of exposing a unit. Exactly one style must select itself for a unit.
 
-    `url` is where a unit is reached, `address` where it is reached from inside the cluster.
+    `url` is where a unit is reached, `address` where it is reached from inside the cluster. `needed` are the components
+    that have to run for that, where these are not all.
     """
 
     name: str
@@ -231,6 +232,7 @@ class Style:
     render: Callable[[Unit, Env], Exposed]
     url: Callable[[Unit, Env], str]
     address: Callable[[Unit, Env], str]
+    needed: Callable[[Unit], tuple[Component, ...]] | None = None
     traits: frozenset[StyleTrait] = frozenset()
 
 

@@ -55,7 +55,7 @@ class Address(NamedTuple):
 
 def address_of(unit: Unit, env: Env) -> Address | None:
     """The address of a unit that has gone through its passes; None for one that serves nothing."""
-    if is_down(unit) or not (unit.components or unit.parts):
+    if is_down(unit, env) or not (unit.components or unit.parts):
         return None
     if unit.parts:
         service = f"{child_name(unit.name, WORKLOAD_SERVICE)}.{unit.namespace}.svc.{env.platform.cluster_domain}"

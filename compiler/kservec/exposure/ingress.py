@@ -14,7 +14,7 @@ from kservec.core.registry import Exposed, Style
 from kservec.core.routing.domains import service_host, service_url, stays_inside
 from kservec.core.routing.objects import ingress_metadata, service_object
 from kservec.core.routing.services import entry_address
-from kservec.core.serving.stopping import stopped_alone
+from kservec.core.serving.stopping import is_cut_off
 from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode, Role, finding
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env
     from kservec.core.tree import Json
-    from kservec.core.unit import Unit
+    from kservec.core.unit import Component, Unit
 
 NAME = "ingress"
 MADE = Origin(Layer.KSERVE_DEFAULT, NAME)
@@ -47,9 +47,9 @@ def selects(unit: Unit, env: Env) -> bool:
 
 
 def render(unit: Unit, env: Env) -> Exposed:
-    """The Ingress of a service; none where a component is stopped, for KServe waits for all of them."""
+    """The Ingress of a service; none where a component is stopped that KServe waits for."""
     platform = env.platform
-    if stopped_alone(unit):
+    if is_cut_off(unit, STYLE):
         return Exposed()
     rules = [rule(service_host(unit, platform, name), backend) for name, backend in backends(unit)]
     spec: dict[str, Json] = {"rules": rules}
@@ -58,6 +58,15 @@ def render(unit: Unit, env: Env) -> Exposed:
     ref = ObjectRef("networking.k8s.io/v1", "Ingress", unit.namespace, unit.name)
     made = service_object(ref, ingress_metadata(unit), Tree.of(spec, MADE))
     return Exposed((made,), tuple(astray(unit, env)))
+
+
+def needed(unit: Unit) -> tuple[Component, ...]:
+    """The components that KServe waits for: of transformer and explainer the first that there is, and the predictor.
+
+    So an Ingress may lead to an explainer that is stopped. KServe: kube_ingress_reconciler.go, createRawIngress
+    """
+    predictor, transformer, explainer = (unit.component(role) for role in ROLES)
+    return tuple(component for component in (predictor, transformer or explainer) if component is not None)
 
 
 def astray(unit: Unit, env: Env) -> Iterator[Diagnostic]:
@@ -101,4 +110,4 @@ def url(unit: Unit, env: Env) -> str:
     return service_url(unit, env.platform)
 
 
-STYLE = Style(name=NAME, selects=selects, render=render, url=url, address=entry_address)
+STYLE = Style(name=NAME, selects=selects, render=render, url=url, address=entry_address, needed=needed)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from kservec.core.registry import Exposed, Style
 from kservec.core.routing.domains import service_host, stays_inside
-from kservec.core.routing.services import entry_address
+from kservec.core.routing.services import entry_address, entry_component
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
     from kservec.core.registry import Env
-    from kservec.core.unit import Unit
+    from kservec.core.unit import Component, Unit
 
 
 def selects(unit: Unit, env: Env) -> bool:
@@ -28,4 +28,9 @@ def render(unit: Unit, env: Env) -> Exposed:
     return Exposed()
 
 
-STYLE = Style(name="none", selects=selects, render=render, url=entry_address, address=entry_address)
+def needed(unit: Unit) -> tuple[Component, ...]:
+    """The component whose Service others ask; KServe waits for no other. KServe: createAddress."""
+    return (entry_component(unit),)
+
+
+STYLE = Style(name="none", selects=selects, render=render, url=entry_address, address=entry_address, needed=needed)

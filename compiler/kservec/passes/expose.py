@@ -65,7 +65,7 @@ def expose(unit: Unit, env: Env) -> Step:
     manifests, found = style.render(unit, env) if not unit.stopped else Exposed()
     exposed = evolve(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
     ports = (d for c in running for d in port_findings(unit, c))
-    return Step(exposed, (*stop_findings(unit), *found, *dict.fromkeys(ports), *unmet(unit, style, env)))
+    return Step(exposed, (*stop_findings(unit, style), *found, *dict.fromkeys(ports), *unmet(unit, style, env)))
 
 
 def check_component_hosts(unit: Unit, env: Env) -> None:

@@ -62,7 +62,7 @@ def graph_ref(namespace: str, name: str) -> ObjectRef:
 def service_endpoint(unit: Unit, env: Env) -> Endpoint:
     """The endpoint of a service that has gone through its passes."""
     place = unit.source.span("metadata", "name")
-    if is_down(unit):
+    if is_down(unit, env):
         return Endpoint(unit.ref, place, fault="it is stopped (serving.kserve.io/stop)")
     style = next(style for style in env.plugs.styles if style.selects(unit, env))
     address, spoken = style.address(unit, env), spoken_protocol(unit, env)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kservec.core.diagnostics import Diagnostic
+    from kservec.core.registry import Env, Style
     from kservec.core.unit import Component, Unit
 
 COMPONENT_STOPPED = Code(
@@ -24,7 +25,8 @@ COMPONENT_STOPPED = Code(
     Severity.WARNING,
     "a component that is stopped on its own",
     "The annotation serving.kserve.io/stop on a component, or on its runtime, takes the pods, the Service and the "
-    "autoscaler of that component alone. The service is not ready without it, and so gets no routes of its own.",
+    "autoscaler of that component alone. The service is not ready without it, and so gets no routes of its own; the "
+    "Ingress of a service with a transformer only waits for that and for the predictor.",
 )
 
 
@@ -44,14 +46,29 @@ def stopped_alone(unit: Unit) -> tuple[Component, ...]:
     return () if unit.stopped else tuple(c for c in unit.components if not c.canary and is_stopped(unit, c))
 
 
-def is_down(unit: Unit) -> bool:
-    """Whether a unit cannot be reached, for it is stopped, or one of its components is."""
-    return unit.stopped or bool(stopped_alone(unit))
+def is_cut_off(unit: Unit, style: Style) -> bool:
+    """Whether a unit that is not stopped has a component stopped without which its style makes it no routes."""
+    return any(is_needed(unit, component, style) for component in stopped_alone(unit))
 
 
-def stop_findings(unit: Unit) -> Iterator[Diagnostic]:
+def is_needed(unit: Unit, component: Component, style: Style) -> bool:
+    """Whether a style makes a unit no routes while a component does not run."""
+    return style.needed is None or component in style.needed(unit)
+
+
+def is_down(unit: Unit, env: Env) -> bool:
+    """Whether a unit cannot be reached, for it is stopped, or a component is that has to run for it."""
+    if unit.stopped or not stopped_alone(unit):
+        return unit.stopped
+    style = next((style for style in env.plugs.styles if style.selects(unit, env)), None)
+    return style is None or is_cut_off(unit, style)
+
+
+def stop_findings(unit: Unit, style: Style) -> Iterator[Diagnostic]:
     """Warnings about components that are stopped while the service is not."""
     for component in stopped_alone(unit):
-        message = f"{component.name} is stopped, so {unit.ref} is never ready and has no routes of its own"
+        nowhere = f", and what leads to {component.name} leads nowhere"
+        then = " and has no routes of its own" if is_needed(unit, component, style) else nowhere
+        message = f"{component.name} is stopped, so {unit.ref} is never ready{then}"
         place = component.annotations.span((STOP,))
         yield finding(unit, COMPONENT_STOPPED, message, place, f"annotate the whole object with {STOP}")
