@@ -17,6 +17,7 @@ from fuzz.inputs import BEFORE, DUMP, GRAPH, INPUT, PROJECT, Input
 from fuzz.judging import faults, peer_faults
 from fuzz.routing import graph_faults, route_faults
 from fuzz.viewing import explained_faults, imported, updated_faults
+from kservec import recovery
 from kservec.report.text import text_report
 
 HANG_SECONDS = 2.0
@@ -26,6 +27,7 @@ SLOW_SECONDS, SLOW_SECONDS_PER_BYTE = 0.3, 30e-6
 TWICE, THOROUGH = 48, 4
 """Of so many inputs one is made twice, for the same bytes; and of so many one is looked at in all kinds of reports."""
 SOURCES = ("kservec", "kservec_router")
+recovery.STUMBLES = ()  # users do not see what passes stumble over in refused units; here it is a fault
 BUILDS = ("output", "refused")
 
 

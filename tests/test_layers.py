@@ -18,7 +18,7 @@ RINGS = {
     "admission": 4, "capacity": 4, "documents": 4, "drawing": 4, "readers": 4, "gitops": 4, "frontend": 4,
     "pipeline": 4,
     "compilation": 4, "report": 4, "emit": 4, "project": 4, "overlays": 4, "edits": 4, "explain": 4, "importing": 4,
-    "policy": 4, "scaffold": 4, "site": 4, "topology": 4, "testing": 5, "recall": 4, "workshop": 4,
+    "policy": 4, "recovery": 4, "scaffold": 4, "site": 4, "topology": 4, "testing": 5, "recall": 4, "workshop": 4,
     "io": 5, "api": 5, "braking": 5, "environments": 5, "judging": 5, "rollout": 5, "importer": 5, "cli": 5,
     "__main__": 5, "__init__": 5,
     "_version": 0,

@@ -14,7 +14,7 @@ from kservec.core.text.reading import NUMBER
 from kservec.documents.entries import ref_of
 from kservec.frontend import READERS as UNITS
 from kservec.frontend import Options, merged, read
-from kservec.pipeline import REFERRING, run
+from kservec.pipeline import REFERRING, errors_in, run
 from kservec.workshop import Workshop, alone, stages
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ def compile_documents(
         for made in work:
             for one in made:
                 found += (*one.diagnostics, *output.add(one))
+    for unit, judged in front.faulty:
+        found += errors_in(unit, front.env_of(unit.ref), judged)
     own = [d for d in context if inputs.options.share is None or inputs.options.holds(ref_of(d, schemas).namespace)]
     placed = unplaced(tuple(output.objects.values()), shop)
     said = (*output.declared(context, schemas), *misled(own, output, schemas), *placed)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kservec import readers
 from kservec.admission.servingruntime import admit_runtimes
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span
+from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity, Span, has_errors
 from kservec.core.models.local_models import CACHE, NAMESPACE_CACHE
 from kservec.core.names import GROUP
 from kservec.core.profile import CURRENT, Profile
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import Env
-from kservec.core.unit import Unit
+from kservec.core.unit import Step, Unit
 from kservec.documents.broken import Broken, broken_documents
 from kservec.documents.catalog import PRESET, read_catalog
 from kservec.documents.cluster import WANTED, read_cluster
@@ -80,7 +80,8 @@ class Front:
     """What the passes start from. `context` are documents of the input that are not compiled, in their order.
 
     `broken` is what was declared and cannot be used. `others` are the units of other parts, which graphs may refer to,
-    and `refused` what is wrong with those that became none; both only where a part is compiled that has graphs. `later`
+    and `refused` what is wrong with those that became none; both only where a part is compiled that has graphs.
+    `faulty` are units that were refused when they were read, in which passes may find further errors. `later`
     is what the services in `moved` are compiled for instead; `is_all`: all are meant, so it is what the cluster is.
     """
 
@@ -91,6 +92,7 @@ class Front:
     broken: Broken = fresh(factory=Broken)
     others: tuple[Unit, ...] = ()
     refused: tuple[Diagnostic, ...] = ()
+    faulty: tuple[Step, ...] = ()
     later: Env | None = None
     moved: frozenset[ObjectRef] = frozenset()
     is_all: bool = False
@@ -111,6 +113,7 @@ def merged(front: Front, later: Front, moved: frozenset[ObjectRef], *, is_all: b
     Of those all that was found is what was found there; what is wrong with the coming platform itself counts, too.
     """
     units = [u for u in front.units if u.ref not in moved] + [u for u in later.units if u.ref in moved]
+    faulty = [s for s in front.faulty if s.unit.ref not in moved] + [s for s in later.faulty if s.unit.ref in moved]
     described = {unit.ref for unit in (*front.units, *later.units)}
     now = (d for d in front.diagnostics if d.subject not in moved)
     then = (d for d in later.diagnostics if d.subject in moved or d.subject not in described)
@@ -118,6 +121,7 @@ def merged(front: Front, later: Front, moved: frozenset[ObjectRef], *, is_all: b
         front,
         units=tuple(sorted(units, key=lambda unit: unit.ref)),
         diagnostics=(*now, *then),
+        faulty=tuple(faulty),
         later=later.env,
         moved=moved,
         is_all=is_all,
@@ -152,10 +156,10 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     found += [*later, *faults, *repeats, *strange]
     broken = broken_documents(entries, found)
     ordered = sorted(own, key=lambda entry: entry.ref)
-    units, judged = read_units((e for e in ordered if options.holds(e.ref.namespace)), env)
+    units, faulty, judged = read_units((e for e in ordered if options.holds(e.ref.namespace)), env)
     found += judged
     foreign = [e for e in ordered if not options.holds(e.ref.namespace)] if any(map(is_graph, units)) else ()
-    others, refused = read_units(foreign, env)
+    others, _, refused = read_units(foreign, env)
     attached, judged = with_trained(units, own, env)
     found += [*judged, *judge_configs(own, env)]
     context = [entry for entry in own if not is_compiled(entry)]
@@ -168,18 +172,23 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
         broken=broken,
         others=tuple(others),
         refused=tuple(refused),
+        faulty=tuple(faulty),
     )
 
 
-def read_units(entries: Iterable[Entry], env: Env) -> tuple[list[Unit], list[Diagnostic]]:
-    """The units of documents, and what is wrong with them."""
+def read_units(entries: Iterable[Entry], env: Env) -> tuple[list[Unit], list[Step], list[Diagnostic]]:
+    """The units of documents, those that were refused and may have further errors, and what is wrong with all."""
     units: list[Unit] = []
+    faulty: list[Step] = []
     found: list[Diagnostic] = []
     for entry in entries:
         unit, judged = read_unit(entry, env)
         found += judged
-        units += [unit] if unit is not None else []
-    return units, found
+        if unit is not None and judged and has_errors(judged):
+            faulty.append(Step(unit, tuple(judged)))
+        elif unit is not None:
+            units.append(unit)
+    return units, faulty, found
 
 
 def is_graph(unit: Unit) -> bool:
@@ -297,7 +306,7 @@ def describes_cluster(ref: ObjectRef, schemas: Schemas) -> bool:
 
 
 def read_unit(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
-    """The Unit of a document that is compiled; None for other documents, and for those that are refused."""
+    """The Unit of a document that is compiled; None for other documents, and for those of which nothing can be made."""
     if not entry.is_kserve:
         return None, ()
     if entry.ref.kind not in READERS:

@@ -16,6 +16,7 @@ from kservec.core.diagnostics import Reject, has_errors
 from kservec.core.unit import Step, Unit
 
 if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env
 
 Work: TypeAlias = "Callable[[Unit, Env], Step]"
@@ -87,7 +88,7 @@ def run(units: Sequence[Unit], env: Env) -> list[Step]:
     """Take units of one kind through the passes of their kind, all of them through a pass before the next one begins.
 
     So they take a fifth less time than one by one, for a processor keeps the code at hand that it has just run.
-    A unit stops after the pass that reported an error; others go on, so that one run shows every problem.
+    A unit stops after the pass that reported an error; others go on. What else is wrong with it is found afterwards.
     """
     steps = [Step(unit) for unit in units]
     for name in passes_of(units[0].ref.kind, env) if units else ():
@@ -95,7 +96,19 @@ def run(units: Sequence[Unit], env: Env) -> list[Step]:
         steps = [
             step if step.diagnostics and has_errors(step.diagnostics) else advanced(step, work, env) for step in steps
         ]
-    return steps
+    return [
+        Step(step.unit, tuple(dict.fromkeys((*step.diagnostics, *errors_in(unit, env)))))
+        if step.diagnostics and has_errors(step.diagnostics)
+        else step
+        for unit, step in zip(units, steps, strict=True)
+    ]
+
+
+def errors_in(unit: Unit, env: Env, admitted: Sequence[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
+    """The errors that passes find in a unit which was refused, by one of them or by admission (`admitted`)."""
+    from kservec.recovery import errors_of  # noqa: PLC0415 - most runs have no errors
+
+    return errors_of(unit, [(name, pass_of(name)) for name in passes_of(unit.ref.kind, env)], env, admitted)
 
 
 def passes_of(kind: str, env: Env) -> tuple[str, ...]:

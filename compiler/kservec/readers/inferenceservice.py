@@ -11,6 +11,7 @@ from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Source, Unit
 from kservec.documents.metadata import odd_in_service
 from kservec.readers.identity import with_identity
+from kservec.readers.refused import is_read_on
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     ref, document = entry.ref, entry.document
     value = with_identity(env.schemas.with_defaults(document.value, ref.api_version, ref.kind), ref)
     admitted = admit_inferenceservice(document, value, env.platform, env.plugs, env.cluster.local_caches)
-    if has_errors(admitted.diagnostics):
+    is_refused = bool(admitted.diagnostics) and has_errors(admitted.diagnostics)
+    if is_refused and not is_read_on(admitted.diagnostics):
         return None, admitted.diagnostics
     source = Source(document=document, moved=admitted.moved)
     spec = InferenceService.read(admitted.value)
@@ -44,4 +46,4 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
         annotations=annotations,
         stopped=says_stop(annotations),
     )
-    return unit, (*admitted.diagnostics, *odd_in_service(unit, env.platform))
+    return unit, admitted.diagnostics if is_refused else (*admitted.diagnostics, *odd_in_service(unit, env.platform))

@@ -11,6 +11,7 @@ from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Unit
 from kservec.documents.metadata import odd_in_llm
 from kservec.readers.identity import with_identity
+from kservec.readers.refused import is_read_on
 from kservec.spec.llminferenceservice import LLMInferenceService
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     value = with_identity(env.schemas.with_defaults(entry.document.value, ref.api_version, ref.kind), ref)
     judges = Judges(platform=env.platform, plugs=env.plugs, caches=env.cluster.local_caches)
     admitted = admit_llminferenceservice(ref, entry.document, value, judges)
-    if has_errors(admitted.diagnostics):
+    is_refused = bool(admitted.diagnostics) and has_errors(admitted.diagnostics)
+    if is_refused and not is_read_on(admitted.diagnostics):
         return None, admitted.diagnostics
     spec = LLMInferenceService.read(env.schemas.with_defaults(admitted.value, STORED, ref.kind))
     labels, annotations = without_tracking(spec.metadata.labels, spec.metadata.annotations)
@@ -46,7 +48,7 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
         annotations=annotations,
         stopped=says_stop(annotations),
     )
-    return unit, (*admitted.diagnostics, *odd_in_llm(unit, env.platform))
+    return unit, admitted.diagnostics if is_refused else (*admitted.diagnostics, *odd_in_llm(unit, env.platform))
 
 
 def config_findings(entry: Entry, env: Env) -> tuple[Diagnostic, ...]:

@@ -19,7 +19,7 @@ UNITS = {
 }
 """Seconds in each unit; the micro sign and the Greek letter both count."""
 
-NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+NUMBER = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)"
 is_duration = re.compile(rf"[-+]?(?:{NUMBER}(?:ns|us|µs|μs|ms|s|m|h))+|[-+]?0").fullmatch
 find_parts = re.compile(rf"({NUMBER})(ns|us|µs|μs|ms|s|m|h)").findall
 

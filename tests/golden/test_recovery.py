@@ -1,0 +1,195 @@
+"""After an error a unit is looked at further: what is found then is a mistake of its own, and nothing is left unsaid.
+
+A mistake that is put into a good case shows with the findings of one pass. Whatever else is said of it is a
+consequence, and would send users after mistakes that are none.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import yaml
+
+from kservec import File, compilation, compile_files, compile_text, pipeline
+from kservec.core.paths import lookup
+
+from .cases import Case, cases, inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kservec.core.tree import Path
+
+SERVICE, LLM = "InferenceService", "LLMInferenceService"
+ANNOTATIONS = ("metadata", "annotations")
+PREDICTOR = ("spec", "predictor")
+MODEL = (*PREDICTOR, "model")
+CLASS = "serving.kserve.io/autoscalerClass"
+TARGET = {"type": "Utilization", "averageUtilization": -4}
+BAD_METRIC = {"metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": TARGET}}]}
+NO_FORMAT = {"name": "kserve-container", "modelFormat": {"name": "none-such"}, "storageUri": "s3://a/b"}
+CANARIES = [{"trafficPercent": 60, "predictor": {"name": name, "model": NO_FORMAT}} for name in ("v1", "v2")]
+EVERY = 8
+
+
+class Mistake(NamedTuple):
+    """A value that is wrong, and where it is put; `within` must be there already."""
+
+    path: Path
+    value: Any
+    kind: str = SERVICE
+    within: int = 2
+
+
+MISTAKES = {
+    "scheme": Mistake((*MODEL, "storageUri"), "ftp://a/b", within=4),
+    "key": Mistake((*MODEL, "storage"), {"key": "none-such"}, within=3),
+    "uris": Mistake((*PREDICTOR, "storageUris"), [{"uri": "ftp://a/b", "mountPath": "/mnt/x"}]),
+    "runtime": Mistake((*MODEL, "runtime"), "none-such", within=3),
+    "placeholder": Mistake((*MODEL, "args"), ["{{.None"], within=3),
+    "python path": Mistake((*MODEL, "env"), [{"name": "PYTHONPATH", "value": "/x"}], within=3),
+    "class": Mistake((*ANNOTATIONS, CLASS), "none-such"),
+    "class of the predictor": Mistake((*PREDICTOR, "annotations"), {CLASS: "none-such"}),
+    "metric": Mistake((*PREDICTOR, "autoScaling"), BAD_METRIC),
+    "replicas": Mistake((*PREDICTOR, "minReplicas"), -9),
+    "replicas of the transformer": Mistake(("spec", "transformer", "minReplicas"), -9),
+    "interval": Mistake((*PREDICTOR, "logger"), {"mode": "all", "url": "http://logs", "batchInterval": "soon"}),
+    "batcher": Mistake((*PREDICTOR, "batcher"), {"maxBatchSize": -1}),
+    "visibility": Mistake(("metadata", "labels", "networking.kserve.io/visibility"), "everywhere"),
+    "canary": Mistake(("spec", "canary"), CANARIES[:1], within=1),
+    "traffic": Mistake(("spec", "canary"), CANARIES, within=1),
+    "account of an LLM": Mistake(("spec", "template", "serviceAccountName"), "none-such", LLM),
+    "adapter of an LLM": Mistake(("spec", "model", "lora"), {"adapters": [{"name": "a", "uri": "ftp://a/b"}]}, LLM),
+    "base of an LLM": Mistake(("spec", "baseRefs"), [{"name": "none-such"}], LLM, 1),
+    "model of an LLM": Mistake(("spec", "model", "uri"), "ftp://a/b", LLM),
+    "pool of an LLM": Mistake(("spec", "router", "scheduler", "pool"), {"ref": {"name": "none-such"}}, LLM, 3),
+    "route of an LLM": Mistake(("spec", "router", "route"), {"http": {"refs": [{"name": "none-such"}]}}, LLM),
+    "scaling of an LLM": Mistake(("spec", "scaling"), {"minReplicas": 3, "maxReplicas": 1}, LLM, 1),
+    "scheduler of an LLM": Mistake(("spec", "router", "scheduler", "replicas"), -1, LLM, 3),
+    "size of an LLM": Mistake(("spec", "parallelism"), {"tensor": 2, "data": 3}, LLM, 1),
+}
+
+
+def with_mistake(document: Any, mistake: Mistake) -> Any:
+    """A document with a mistake; None if there is no place for it."""
+    if not isinstance(document, dict) or document.get("kind") != mistake.kind:
+        return None
+    if lookup(document, mistake.path[: mistake.within]) is None:
+        return None
+    changed = copy.deepcopy(document)
+    here = changed
+    for step in mistake.path[:-1]:
+        here[step] = here.get(step) or {}
+        here = here[step]
+    here[mistake.path[-1]] = mistake.value
+    return changed
+
+
+def spoilt(case: Case, mistake: Mistake) -> Iterator[list[File]]:
+    """The files of a case with the mistake in one document after the other."""
+    files, _ = inputs(case)
+    for i, file in enumerate(files):
+        documents = list(yaml.safe_load_all(file.content)) if file.name.endswith("yaml") else []
+        for j, document in enumerate(documents):
+            changed = with_mistake(document, mistake)
+            if changed is not None:
+                text = yaml.safe_dump_all([*documents[:j], changed, *documents[j + 1 :]], sort_keys=False)
+                yield [*files[:i], File(file.name, text.encode()), *files[i + 1 :]]
+
+
+def hold_to_the_first_errors(chosen: list[Case], mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Compile cases with a mistake in them; how many had one."""
+    count = 0
+    for case in chosen:
+        target = inputs(case)[1]
+        for files in spoilt(case, mistake):
+            with monkeypatch.context() as patched:
+                for module in (pipeline, compilation):
+                    patched.setattr(module, "errors_in", lambda *_: ())
+                first = compile_files(files, target=target)
+            assert compile_files(files, target=target).diagnostics == first.diagnostics, case.name
+            count += not first.ok
+    return count
+
+
+def good() -> list[Case]:
+    """The cases without errors."""
+    return [case for case in cases() if not case.name.startswith("err-")]
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_brings_no_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One mistake in a good case is told of by one pass, though all the others look at the rest."""
+    hold_to_the_first_errors(good()[::EVERY], MISTAKES[name], monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_brings_no_other_in_any_case(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, for all cases."""
+    assert hold_to_the_first_errors(good(), MISTAKES[name], monkeypatch)
+
+
+BASE = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: fraud
+  namespace: ml
+  labels: {team: risk}
+  annotations: {serving.kserve.io/deploymentMode: Standard}
+spec:
+  predictor:
+    model: {modelFormat: {name: sklearn}, storageUri: s3://models/fraud}
+  transformer:
+    containers: [{name: kserve-container, image: "registry.example.com/features:1"}]
+"""
+LLM_BASE = """\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: chat, namespace: ml}
+spec:
+  model: {uri: hf://org/model, name: org/model}
+  template: {containers: [{name: main, image: "registry.example.com/vllm:1"}]}
+  router: {gateway: {}, route: {}, scheduler: {}}
+"""
+BASES = {SERVICE: yaml.safe_load(BASE), LLM: yaml.safe_load(LLM_BASE)}
+
+
+def errors_of(*mistakes: Mistake) -> set[tuple[str, str]]:
+    """What is said of a service with some mistakes."""
+    document = BASES[mistakes[0].kind]
+    for mistake in mistakes:
+        document = with_mistake(document, mistake)
+    return {(d.code.slug, d.message) for d in compile_text(yaml.safe_dump(document)).diagnostics if d.is_error}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_of_two_mistakes_nothing_is_said_that_is_not_said_of_one(name: str) -> None:
+    """Whatever is said of two mistakes is said of one of them alone; and something is said."""
+    one = MISTAKES[name]
+    for other in (m for m in MISTAKES.values() if m.kind == one.kind and m.path != one.path):
+        both = errors_of(one, other)
+        assert both
+        assert both <= errors_of(one) | errors_of(other), other
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("replicas", "scheme", "interval"),
+        ("class of the predictor", "scheme", "batcher"),
+        ("traffic", "metric", "key", "batcher"),
+        ("runtime", "replicas of the transformer"),
+        ("python path", "visibility", "scheme"),
+        ("model of an LLM", "route of an LLM", "scaling of an LLM"),
+        ("adapter of an LLM", "scheduler of an LLM"),
+    ],
+    ids=", ".join,
+)
+def test_all_mistakes_show_at_once(names: tuple[str, ...]) -> None:
+    """Mistakes that different stages find, admission among them, take one run."""
+    mistakes = [MISTAKES[name] for name in names]
+    assert errors_of(*mistakes) == set().union(*map(errors_of, mistakes))
