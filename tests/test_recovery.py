@@ -10,6 +10,7 @@ import pytest
 from kservec import File, Target, compile_files, compile_text, recovery
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity, Span
 from kservec.core.unit import Step
+from kservec.frontend import merged
 from kservec.pipeline import ADDITIONS, PASSES, POD_ADDITIONS, errors_in
 from kservec.recovery import APART, ATTACHING, CONFINED, OPTIONAL, SHAPING, WISHES, errors_of, overlap
 from kservec.workshop import alone
@@ -72,6 +73,16 @@ def test_a_service_that_admission_refuses_is_looked_at_and_no_more() -> None:
     assert [d.code.slug for d in judged] == [OF_ADMISSION]
     assert errors_in(unit, begun.env, judged)[0].code.slug == OF_A_PASS
     assert slugs(SERVICE) == [OF_ADMISSION, OF_A_PASS]
+
+
+@pytest.mark.parametrize("is_moved", [True, False], ids=["moved", "not moved"])
+def test_a_refused_service_is_looked_at_for_the_platform_that_it_is_compiled_for(is_moved: bool) -> None:
+    """Where an upgrade is under way it is looked at once, for what it has or for what comes."""
+    now, then = front(SERVICE), front(SERVICE)
+    moved = frozenset(step.unit.ref for step in then.faulty if is_moved)
+    both = merged(now, then, moved, is_all=False)
+    assert both.faulty == (then if is_moved else now).faulty
+    assert both.env_of(both.faulty[0].unit.ref) is (then if is_moved else now).env
 
 
 @pytest.mark.parametrize("text", [SERVICE, ADMITTED], ids=["admission", "a pass"])

@@ -91,6 +91,9 @@ OBJECTS: dict[str, Callable[[int], list[Any]]] = {
             "v1beta1",
         )
     ],
+    "digits of an interval": lambda n: [
+        service(predictor={**GOOD, "logger": {"mode": "all", "url": "http://a", "batchInterval": "9" * n * 25}})
+    ],
     "trained models": lambda n: [
         service(predictor={"model": {"modelFormat": {"name": "sklearn"}}}),
         *(
