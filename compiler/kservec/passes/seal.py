@@ -51,7 +51,8 @@ def seal(unit: Unit, env: Env) -> Step:
     Writes:  nothing
     Reports: output/intent-left, output/*, pod/*, platform/kind-absent
     """
-    found, cluster = [*leftovers(unit)], env.cluster
+    found = [*leftovers(unit)]
+    sound: list[Manifest] = []
     faulty: list[tuple[Fault, Diagnostic]] = []
     misfitting: list[tuple[Fault, Diagnostic]] = []
     for made in unit.bundle.manifests:
@@ -65,8 +66,9 @@ def seal(unit: Unit, env: Env) -> Step:
             continue
         if not env.schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
-        elif cluster.secrets or cluster.config_maps:
-            found += lacking_keys(unit, made, cluster)
+        else:
+            sound.append(made)
+    found += lacking_keys(unit, sound, env.cluster)
     return Step(unit, (*found, *once_each(but_one_name(unit, [*faulty, *misfitting]))))
 
 
@@ -96,11 +98,13 @@ def shorter(name: str, over: int) -> str:
     return f"choose a name of {room} characters or less" if room > 0 else "shorten what else it is made of, too"
 
 
-def lacking_keys(unit: Unit, made: Manifest, cluster: Cluster) -> Iterator[Diagnostic]:
-    """Keys that pods of an object refer to, and that are not in the Secrets and ConfigMaps that are declared."""
+def lacking_keys(unit: Unit, sound: Iterable[Manifest], cluster: Cluster) -> list[Diagnostic]:
+    """Keys that pods of objects refer to, and that are not in the Secrets and ConfigMaps that are declared."""
+    if not (cluster.secrets or cluster.config_maps):
+        return []
     from kservec.core.validity.declared_keys import missing_keys  # noqa: PLC0415 - many runs declare none
 
-    return missing_keys(unit, made, cluster)
+    return [missing for made in sound for missing in missing_keys(unit, made, cluster)]
 
 
 def once_each(faulty: Iterable[tuple[Fault, Diagnostic]]) -> Iterator[Diagnostic]:
