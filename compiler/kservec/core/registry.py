@@ -223,8 +223,7 @@ class Exposed(NamedTuple):
 class Style:
     """One way of exposing a unit. Exactly one style must select itself for a unit.
 
-    `url` is where a unit is reached, `address` where it is reached from inside the cluster. `needed` are the components
-    that have to run for that, where these are not all.
+    `url` is where a unit is reached, `address` where from inside the cluster. `needed`: who has to run, if not all.
     """
 
     name: str

@@ -73,23 +73,21 @@ def seal(unit: Unit, env: Env) -> Step:
 
 
 def but_one_name(unit: Unit, faulty: Sequence[tuple[Fault, Diagnostic]]) -> Iterator[tuple[Fault, Diagnostic]]:
-    """What is wrong, where of all texts that are too long by the unit's name only the longest is told of.
+    """What is wrong, where of all texts that are too long by the unit's name one is told of, names before labels.
 
-    Names, labels and hosts are made of it with this and that around. A name that is short enough for the one with most
-    around it is so for all.
+    Each has this and that around the name. A name that is short enough for the one with most around it is so for all.
     """
     if not any(fault.over for fault, _ in faulty):
         yield from faulty
         return
     place = unit.source.span("metadata", "name")
     made = [fault for fault, told in faulty if fault.over and (told.span == place or fault.code is LONG_SERVICE_NAME)]
-    most = max((fault.over for fault in made), default=0)
+    made.sort(key=lambda fault: (fault.code is not LONG_SERVICE_NAME, -fault.over))
     for fault, refused in faulty:
         if fault not in made:
             yield fault, refused
-        elif fault.over == most:
-            yield fault, evolve(refused, help=shorter(unit.name, most))
-            most = 0
+        elif fault is made[0]:
+            yield fault, evolve(refused, help=shorter(unit.name, max(each.over for each in made)))
 
 
 def shorter(name: str, over: int) -> str:
