@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.pods.templates import KINDS_WITH_PODS
 from kservec.core.records import evolve
 from kservec.core.unit import Step
 from kservec.core.validity.object_validity import LONG_LABEL, LONG_SERVICE_NAME, object_faults
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kservec.core.bundle import Manifest
-    from kservec.core.cluster import Cluster
     from kservec.core.registry import Env
     from kservec.core.schemas.faults import Fault
     from kservec.core.unit import Unit
@@ -66,9 +66,9 @@ def seal(unit: Unit, env: Env) -> Step:
             continue
         if not env.schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
-        else:
+        elif ref.kind in KINDS_WITH_PODS:
             sound.append(made)
-    found += lacking_keys(unit, sound, env.cluster)
+    found += lacking_keys(unit, sound, env)
     return Step(unit, (*found, *once_each(but_one_name(unit, [*faulty, *misfitting]))))
 
 
@@ -96,13 +96,13 @@ def shorter(name: str, over: int) -> str:
     return f"choose a name of {room} characters or less" if room > 0 else "shorten what else it is made of, too"
 
 
-def lacking_keys(unit: Unit, sound: Iterable[Manifest], cluster: Cluster) -> list[Diagnostic]:
+def lacking_keys(unit: Unit, sound: Iterable[Manifest], env: Env) -> list[Diagnostic]:
     """Keys that pods of objects refer to, and that are not in the Secrets and ConfigMaps that are declared."""
-    if not (cluster.secrets or cluster.config_maps):
+    if not (env.cluster.secrets or env.cluster.config_maps):
         return []
     from kservec.core.validity.declared_keys import missing_keys  # noqa: PLC0415 - many runs declare none
 
-    return [missing for made in sound for missing in missing_keys(unit, made, cluster)]
+    return [missing for made in sound for missing in missing_keys(unit, made, env)]
 
 
 def once_each(faulty: Iterable[tuple[Fault, Diagnostic]]) -> Iterator[Diagnostic]:

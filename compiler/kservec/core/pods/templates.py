@@ -28,3 +28,5 @@ TEMPLATES: Final[Mapping[tuple[str, str], tuple[Path, ...]]] = {
     ("serving.knative.dev", "Service"): (TEMPLATE,),
 }
 """The paths of the templates, by the group and kind of the object."""
+KINDS_WITH_PODS: Final = frozenset(kind for _, kind in TEMPLATES)
+"""The kinds alone: some others have the name of one."""

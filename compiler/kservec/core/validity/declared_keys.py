@@ -6,6 +6,7 @@ clusters have more than is written down. What the compiler itself refers to is j
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kservec.core.bundle import Manifest
-    from kservec.core.cluster import Cluster
-    from kservec.core.diagnostics import Span
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Path
     from kservec.core.unit import Unit
 
@@ -34,7 +34,8 @@ KEY_MISSING = Code(
 SECRET, CONFIG_MAP = "Secret", "ConfigMap"
 VARIABLES = (("secretKeyRef", SECRET), ("configMapKeyRef", CONFIG_MAP))
 VOLUMES = (("secret", SECRET, "secretName"), ("configMap", CONFIG_MAP, "name"))
-PROJECTED = (("secret", SECRET, "name"), ("configMap", CONFIG_MAP, "name"))
+FILES = ("secret", "configMap", "projected")
+"""The sources of volumes that may list keys."""
 PULL_KEYS = (".dockerconfigjson", ".dockercfg")
 """The keys of pull secrets, of which either will do."""
 
@@ -49,31 +50,30 @@ class Reference(NamedTuple):
     at: Path
 
 
-class Known(NamedTuple):
-    """The keys of an object that is declared, and where."""
+@lru_cache(maxsize=4096)
+def lacks(env: Env, namespace: str, kind: str, name: str, key: str) -> bool:
+    """Whether an object is known not to have a key. The pods of a fleet refer to few."""
+    known = known_keys(env, namespace, kind, name)
+    return bool(known) and key not in known
 
-    keys: frozenset[str]
-    span: Span | None = None
+
+def known_keys(env: Env, namespace: str, kind: str, name: str) -> frozenset[str]:
+    """The keys of an object that is declared; none if they are not all known."""
+    cluster, declared = env.cluster, (namespace, name)
+    if kind == CONFIG_MAP:
+        return frozenset((*cluster.config_maps.get(declared, ()), *cluster.binary_keys.get(declared, ())))
+    secret = cluster.secrets.get(declared)
+    return secret.keys if secret is not None and secret.complete else frozenset()
 
 
-def missing_keys(unit: Unit, made: Manifest, cluster: Cluster) -> Iterator[Diagnostic]:
+def missing_keys(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
     """Warnings about keys that pods of an object refer to, of objects whose keys are known and do not have them."""
-    for path in TEMPLATES.get((made.ref.group, made.ref.kind), ()):
-        for reference in references(made.body.get(*path, "spec") or {}):
-            known = known_keys(reference, made.ref.namespace, cluster)
+    ref = made.ref
+    for path in TEMPLATES.get((ref.group, ref.kind), ()):
+        for reference in lacking(lookup(made.body.value, (*path, "spec")) or {}, ref.namespace, env):
             at = (*path, "spec", *reference.at)
-            if known is not None and known.keys.isdisjoint(reference.keys) and is_written(made, at):
-                yield missing(unit, made, reference._replace(at=at), known)
-
-
-def known_keys(reference: Reference, namespace: str, cluster: Cluster) -> Known | None:
-    """The keys of what is referred to; None if they are not all known."""
-    if reference.kind == SECRET:
-        secret = cluster.secrets.get((namespace, reference.name))
-        return Known(secret.keys, secret.span) if secret is not None and secret.complete and secret.keys else None
-    texts = cluster.config_maps.get((namespace, reference.name))
-    keys = frozenset(texts or ()) | cluster.binary_keys.get((namespace, reference.name), frozenset())
-    return Known(keys) if keys else None
+            if is_written(made, at):
+                yield missing(unit, made, reference._replace(at=at), env)
 
 
 def is_written(made: Manifest, at: Path) -> bool:
@@ -84,56 +84,51 @@ def is_written(made: Manifest, at: Path) -> bool:
     return bool(lookup(found[0].doc.value, (*found[0].at, *found[1])) == made.body.get(*at))
 
 
-def missing(unit: Unit, made: Manifest, reference: Reference, known: Known) -> Diagnostic:
+def missing(unit: Unit, made: Manifest, reference: Reference, env: Env) -> Diagnostic:
     """The warning about one reference."""
-    shown, wanted = f"{reference.kind} {made.ref.namespace}/{reference.name}", " or ".join(reference.keys)
-    meant = closest(wanted, known.keys) if reference.keys is not PULL_KEYS else None
+    kind, name, keys = reference.kind, reference.name, reference.keys
+    namespace = made.ref.namespace
+    shown, wanted = f"{kind} {namespace}/{name}", " or ".join(keys)
+    meant = closest(wanted, known_keys(env, namespace, kind, name)) if keys is not PULL_KEYS else None
+    secret = env.cluster.secrets.get((namespace, name)) if kind == SECRET else None
     return Diagnostic(
         code=KEY_MISSING,
         message=f"{shown} has no key {wanted}, which {reference.by} refers to",
         span=made.body.span(reference.at),
-        help=f"did you mean {meant}?" if meant is not None else f"add {reference.keys[0]} to {shown}",
-        related=((known.span, "declared here"),) if known.span is not None else (),
+        help=f"did you mean {meant}?" if meant is not None else f"add {keys[0]} to {shown}",
+        related=((secret.span, "declared here"),) if secret is not None and secret.span is not None else (),
         subject=unit.ref,
     )
 
 
-def references(pod: Json) -> Iterator[Reference]:
-    """The keys that a pod cannot do without."""
-    for field in ("containers", "initContainers"):
-        for container in pod.get(field) or ():
-            for variable in container.get("env") or ():
-                if "valueFrom" in variable:
+def lacking(pod: Json, namespace: str, env: Env) -> Iterator[Reference]:
+    """The keys that a pod cannot do without, and that are not there."""
+    containers = [(field, c) for field in ("containers", "initContainers") for c in pod.get(field) or ()]
+    for field, container in containers:
+        for variable in [v for v in container.get("env") or () if "valueFrom" in v]:
+            for source, kind in VARIABLES:
+                key = variable["valueFrom"].get(source)
+                if key and lacks(env, namespace, kind, key["name"], key["key"]) and not key.get("optional"):
                     by = f"{variable['name']} of container {container['name']}"
-                    yield from of_variable(variable, by, (field, container["name"], "env", variable["name"]))
+                    at = (field, container["name"], "env", variable["name"], "valueFrom", source, "key")
+                    yield Reference(kind, key["name"], (key["key"],), by, at)
     for volume in pod.get("volumes") or ():
-        yield from of_volume(volume, f"volume {volume['name']}", ("volumes", volume["name"]))
+        if not volume.keys().isdisjoint(FILES):
+            yield from of_volume(volume, namespace, env)
     for i, secret in enumerate(pod.get("imagePullSecrets") or ()):
-        if "name" in secret:
+        if all(lacks(env, namespace, SECRET, secret.get("name", ""), key) for key in PULL_KEYS):
             yield Reference(SECRET, secret["name"], PULL_KEYS, "the pull of images", ("imagePullSecrets", i, "name"))
 
 
-def of_volume(volume: Json, by: str, at: Path) -> Iterator[Reference]:
-    """The keys that a volume has files of."""
-    for field, kind, named in VOLUMES:
-        if field in volume:
-            yield from of_items(volume[field], (kind, named), by, (*at, field))
-    for i, part in enumerate(volume["projected"].get("sources") or ()) if "projected" in volume else ():
-        for field, kind, named in PROJECTED:
-            yield from of_items(part.get(field), (kind, named), by, (*at, "projected", "sources", i, field))
-
-
-def of_variable(variable: Json, by: str, at: Path) -> Iterator[Reference]:
-    """The key that gives a variable its value."""
-    for field, kind in VARIABLES:
-        source = (variable["valueFrom"] or {}).get(field)
-        if source and not source.get("optional"):
-            yield Reference(kind, source["name"], (source["key"],), by, (*at, "valueFrom", field, "key"))
-
-
-def of_items(source: Json, what: tuple[str, str], by: str, at: Path) -> Iterator[Reference]:
-    """The keys that a volume has files of, where it lists them. `what` is the kind, and the field with the name."""
-    if not source or source.get("optional"):
-        return
-    for i, item in enumerate(source.get("items") or ()):
-        yield Reference(what[0], source[what[1]], (item["key"],), by, (*at, "items", i, "key"))
+def of_volume(volume: Json, namespace: str, env: Env) -> Iterator[Reference]:
+    """The keys that a volume is to have files of, where it lists them."""
+    at: Path = ("volumes", volume["name"])
+    sources = [(volume.get(field), kind, named, (*at, field)) for field, kind, named in VOLUMES]
+    for i, part in enumerate((volume.get("projected") or {}).get("sources") or ()):
+        places = (("secret", SECRET), ("configMap", CONFIG_MAP))
+        sources += [(part.get(field), kind, "name", (*at, "projected", "sources", i, field)) for field, kind in places]
+    for source, kind, named, place in sources:
+        for i, item in enumerate((source or {}).get("items") or ()):
+            if lacks(env, namespace, kind, source[named], item["key"]) and not source.get("optional"):
+                path = (*place, "items", i, "key")
+                yield Reference(kind, source[named], (item["key"],), f"volume {volume['name']}", path)
