@@ -64,7 +64,6 @@ FAULTY: dict[str, tuple[dict[str, Any], str]] = {
         {**SOUND, "volumes": [{"name": "models", "emptyDir": {}, "configMap": {"name": "c"}}]},
         "pod/not-exactly-one",
     ),
-    "a volume without a source": ({**SOUND, "volumes": [{"name": "models"}]}, "pod/not-exactly-one"),
     "a mount of no volume": ({**SOUND, "volumes": []}, "pod/no-volume"),
     "two mounts at one path": (
         with_container(volumeMounts=[{"name": "models", "mountPath": "/m"}, {"name": "models", "mountPath": "/m"}]),

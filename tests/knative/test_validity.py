@@ -73,6 +73,11 @@ CASES = {
         "knative/volume",
         "HugePages",
     ),
+    "a volume without a source": (
+        {"volumes": [{"name": "scratch"}], **server(volumeMounts=[{"name": "scratch", "mountPath": "/data"}])},
+        "knative/volume",
+        "scratch has no source",
+    ),
     "a mount of settings in an init container": (
         {
             "volumes": [{"name": "settings", "configMap": {"name": "settings"}}],

@@ -43,7 +43,10 @@ def with_defaults(component: Component) -> Component:
 
 
 def defaulted(pod: Tree) -> Tree:
-    """A pod whose regular containers have what they lack; init containers are left alone."""
+    """A pod whose regular containers and volumes have what they lack; init containers are left alone."""
+    for volume in pod.value.get("volumes") or ():
+        if len(volume) == 1:
+            pod = pod.put(("volumes", volume["name"], "emptyDir"), {}, DEFAULTED)
     for container in pod.value["containers"]:
         pod = pod.fill(("containers", container["name"]), missing(container), DEFAULTED)
     return pod

@@ -132,6 +132,9 @@ def pod_faults(pod: Json, containers: list[Json]) -> Iterator[Fault]:
     """Volumes that nothing mounts, and settings of the pod that are refused."""
     mounted = {m["name"] for c in containers for m in c.get("volumeMounts") or ()}
     for volume in pod.get("volumes") or ():
+        if not any(value is not None for field, value in volume.items() if field != "name"):
+            message = f"volume {volume['name']} has no source, which Knative takes for none"
+            yield Fault(VOLUME, ("volumes", volume["name"]), message, help="write emptyDir: {}, or what is meant")
         if volume["name"] not in mounted:
             message = f"no container mounts volume {volume['name']}"
             yield Fault(VOLUME, ("volumes", volume["name"]), message, help="mount it, or remove it")

@@ -115,13 +115,17 @@ def repeats(named: Iterable[tuple[str, str]], noun: str) -> Iterator[Fault]:
 
 
 def volume_faults(volume: Json) -> Iterator[Fault]:
-    """Whether a volume has exactly one source."""
-    sources = sorted(k for k, v in volume.items() if k != "name" and v is not None)
-    if len(sources) == 1:
-        return
-    name = volume["name"]
-    found = f"two sources, {' and '.join(sources)}" if sources else "no source"
-    yield Fault(NOT_EXACTLY_ONE, ("volumes", name), f"volume {name} has {found}", help="leave one source")
+    """Whether a volume has several sources. One that has none is an emptyDir."""
+    sources = sources_of(volume)
+    if len(sources) > 1:
+        name = volume["name"]
+        message = f"volume {name} has more than one source, {' and '.join(sources)}"
+        yield Fault(NOT_EXACTLY_ONE, ("volumes", name), message, help="leave one source")
+
+
+def sources_of(volume: Json) -> list[str]:
+    """The fields of a volume that say what is in it."""
+    return sorted(k for k, v in volume.items() if k != "name" and v is not None)
 
 
 def is_plain(container: Json, volumes: set[str]) -> bool:
