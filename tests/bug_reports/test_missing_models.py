@@ -62,6 +62,8 @@ def test_a_server_that_needs_a_model(predictor: dict[str, Any], remedy: str) -> 
         model("huggingface", None, model={"env": [{"name": "MODEL_ID", "value": "acme/tiny"}]}),
         model("huggingface", None, model={"image": "registry.example.com/baked-in:1"}),
         model("huggingface", None, model={"command": ["serve"]}),
+        model("sklearn", None, model={"image": "registry.example.com/baked-in:1"}),
+        model("vLLM", None, model={"command": ["python", "serve.py"]}),
         model("huggingface", None, model=MOUNTED, **OWN_VOLUME),
         model("vLLM", None, model={"args": ["--model=acme/tiny"]}),
         model("vLLM", None, model={"args": ["--model", "acme/tiny"]}),

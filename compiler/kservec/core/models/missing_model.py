@@ -41,6 +41,8 @@ WAITING = "--model-control-mode"
 BY_ITSELF = "huggingfaceserver"
 """The kind of server that looks at the usual place without being told so."""
 VARIABLE = "MODEL_ID"
+PROGRAM = frozenset({"image", "command"})
+"""What a model says of the container where it runs another program, which may have a model of its own."""
 
 
 def missing_model(unit: Unit, component: Component) -> Iterator[Diagnostic]:
@@ -48,7 +50,7 @@ def missing_model(unit: Unit, component: Component) -> Iterator[Diagnostic]:
     runtime, container = component.runtime, find(component.pod.value["containers"], KSERVE_CONTAINER)
     if runtime is None or container is None or any(isinstance(i, TrainedModelIntent) for i in unit.intents):
         return
-    if not needs_model(container, runtime) or has_own(container):
+    if not needs_model(container, runtime) or has_own(component, container):
         return
     told = options(container.get("args") or ())
     where = next((name for name, (value, _) in told.items() if value.startswith(MODEL_PATH)), "")
@@ -67,20 +69,15 @@ def needs_model(container: Json, runtime: Runtime) -> bool:
     told = options(container.get("args") or ())
     if WAITING in told or any(name in told and not told[name][0].startswith(MODEL_PATH) for name in NAMING):
         return False
-    return any(value.startswith(MODEL_PATH) for value, _ in told.values()) or (
-        server_type(runtime, empty_counts=False) == BY_ITSELF and is_of_runtime(container, runtime)
-    )
+    looks = any(value.startswith(MODEL_PATH) for value, _ in told.values())
+    return looks or server_type(runtime, empty_counts=False) == BY_ITSELF
 
 
-def is_of_runtime(container: Json, runtime: Runtime) -> bool:
-    """Whether a container runs the runtime's program: its image, whatever the tag, and its command."""
-    theirs = find(runtime.pod["containers"], KSERVE_CONTAINER) or {}
-    images = [(c.get("image") or "").partition("@")[0].rpartition(":")[0] for c in (container, theirs)]
-    return images[0] == images[1] and container.get("command") == theirs.get("command")
-
-
-def has_own(container: Json) -> bool:
-    """Whether the user brings the model in another way: a mount over or in the usual place, or a variable."""
+def has_own(component: Component, container: Json) -> bool:
+    """Whether the user brings the model in another way: a program, a mount at the usual place, or a variable."""
+    model = getattr(component.extension, "model", None)
+    if model is not None and not PROGRAM.isdisjoint(model.rest):
+        return True
     paths = [f"{mount['mountPath'].rstrip('/')}/" for mount in container.get("volumeMounts") or ()]
     usual = f"{MODEL_PATH}/"
     return any(path.startswith(usual) or usual.startswith(path) for path in paths) or any(
