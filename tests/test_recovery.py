@@ -158,3 +158,13 @@ def test_the_tables_name_passes_and_codes() -> None:
     assert WISHES.keys() <= APART
     errors = [code.slug for code, _ in CODES if code.severity is Severity.ERROR]
     assert [start for start in CONFINED if not any(slug.startswith(start) for slug in errors)] == []
+
+
+def test_what_pods_lack_counts_but_for_the_component_that_nothing_was_attached_to() -> None:
+    """The volume of a model that cannot be had is missed by nobody; others miss what they miss by themselves."""
+    mount = 'image: "registry.example.com/fraud:1", volumeMounts: [{name: own, mountPath: /own}]'
+    predictor = f'{{name: kserve-container, {mount}, env: [{{name: STORAGE_URI, value: "ftp://models/fraud"}}]}}'
+    explainer = f"  explainer: {{containers: [{{name: kserve-container, {mount}}}]}}\n"
+    text = f"{SERVICE[: SERVICE.index('    minReplicas')]}    containers: [{predictor}]\n{explainer}"
+    found = [(d.code.slug, d.span.line) for d in compile_text(text).diagnostics if d.is_error and d.span is not None]
+    assert found == [(OF_A_PASS, 6), ("pod/no-volume", 7)]

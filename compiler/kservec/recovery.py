@@ -29,6 +29,7 @@ from kservec.passes.seal import FORGOTTEN, REFUSED
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic, Span
     from kservec.core.registry import Env
+    from kservec.core.tree import Path
     from kservec.core.unit import Component, Step, Unit
 
 Work: TypeAlias = "Callable[[Unit, Env], Step]"
@@ -88,13 +89,15 @@ STUMBLES: tuple[type[Exception], ...] = (Exception,)
 class Rest(NamedTuple):
     """A unit after a pass, None if nothing is left of it, and what was found.
 
-    `is_trimmed`: something was left out; `lost`: and that was a component.
+    `is_trimmed`: something was left out; `lost`: and that was a component. `short` are the components, by their paths,
+    from which it was left out; none where it was left out of the whole unit.
     """
 
     unit: Unit | None
     found: tuple[Diagnostic, ...] = ()
     is_trimmed: bool = False
     lost: bool = False
+    short: frozenset[Path] = frozenset()
 
 
 def passes_concerned(errors: Iterable[Diagnostic]) -> frozenset[str] | None:
@@ -116,6 +119,7 @@ def errors_of(
     """
     known = tuple(d for d in admitted if d.is_error)
     trimmed, is_whole, before = passes_concerned(known) or frozenset(), True, len(known)
+    short: frozenset[Path] | None = None if trimmed & ATTACHING else frozenset()
     for name, work in works:
         if name in trimmed or not (is_whole or name in APART):
             continue
@@ -123,26 +127,43 @@ def errors_of(
             rest = rest_after(unit, name, work, env)
         except STUMBLES:
             break
-        found = tuple(once((d for d in rest.found if d.is_error and is_own(d, known, trimmed)), known))
+        errors = [d for d in rest.found if d.is_error and not is_gap(d, unit, short)]
+        found = tuple(once((d for d in errors if is_own(d, known, is_trimmed=bool(trimmed))), known))
         concerned = passes_concerned(rest.found) if name in SHAPING else frozenset[str]()
         known += found
         if rest.unit is None or concerned is None:
             break
         unit, is_whole = rest.unit, is_whole and not rest.lost
-        trimmed |= concerned | ({name} if rest.is_trimmed else set())
+        left_out = concerned | ({name} if rest.is_trimmed else set())
+        trimmed |= left_out
+        if left_out & ATTACHING:
+            short = short | rest.short if short is not None and rest.short else None
     return known[before:]
 
 
-def is_own(found: Diagnostic, earlier: Iterable[Diagnostic], trimmed: frozenset[str]) -> bool:
-    """Whether an error is one of its own: neither for what was left out, nor at a place that an earlier one is about.
+def is_gap(found: Diagnostic, unit: Unit, short: frozenset[Path] | None) -> bool:
+    """Whether an error may be about what was not attached.
+
+    Args:
+        found: the error.
+        unit: the unit that it is about.
+        short: the components that something was not attached to, by their paths; None for all.
+    """
+    if found.code not in LACKING or short == frozenset():
+        return False
+    others = [unit.source.span(*c.path) for c in unit.components if c.path not in short] if short is not None else []
+    return found.span is None or not any(overlap(found.span, place) for place in others)
+
+
+def is_own(found: Diagnostic, earlier: Iterable[Diagnostic], *, is_trimmed: bool) -> bool:
+    """Whether an error is one of its own: not what follows from others, nor at a place that an earlier one is about.
 
     Args:
         found: the error.
         earlier: what earlier passes found.
-        trimmed: the passes that something was left out of.
+        is_trimmed: whether something was left out of the unit.
     """
-    is_gap = found.code in LACKING and bool(trimmed & ATTACHING)
-    if is_gap or ((trimmed or earlier) and found.code in SECONDARY):
+    if (is_trimmed or earlier) and found.code in SECONDARY:
         return False
     return not any(overlap(found.span, place) for error in earlier for place in error.spans or (None,))
 
@@ -180,7 +201,8 @@ def rest_after(unit: Unit, name: str, work: Work, env: Env) -> Rest:
     done = attempt(unit.with_components(kept), work, env)
     found = (*tried.found, *(d for _, one in alone if one.is_trimmed for d in one.found), *done.found)
     left = done.unit if kept and (wishes or not done.is_trimmed) else None
-    return Rest(left, found, is_trimmed=True, lost=len(kept) < len(unit.components))
+    short = frozenset(component.path for component, one in alone if one.is_trimmed)
+    return Rest(left, found, is_trimmed=True, lost=len(kept) < len(unit.components), short=short)
 
 
 def attempt(unit: Unit, work: Work, env: Env) -> Rest:
