@@ -111,7 +111,7 @@ def test_a_model_on_a_claim_in_knative_mode() -> None:
 
 def test_a_volume_without_a_source() -> None:
     """An API server makes it an emptyDir, so that is written out; Knative takes none."""
-    mounted = [{"name": SERVER, "image": "server:1", "volumeMounts": [{"name": "scratch", "mountPath": "/tmp"}]}]
+    mounted = [{"name": SERVER, "image": "server:1", "volumeMounts": [{"name": "scratch", "mountPath": "/scratch"}]}]
     predictor = {"volumes": [{"name": "scratch"}], "containers": mounted}
     assert deployment(built(service(predictor)), *POD, "volumes", "scratch") == {"name": "scratch", "emptyDir": {}}
     assert "knative/volume" in found(built(service(predictor, mode="Knative"), knative=KNATIVE))
