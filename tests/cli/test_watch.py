@@ -158,6 +158,37 @@ def test_what_cannot_be_read_is_not_called_fixed(project: Path) -> None:
         assert "policy" not in told
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("{name: sklearn}", "{name: sklern}"), ("deploymentMode: Standard", "deploymentMode: Raww")],
+    ids=["runtime", "mode"],
+)
+def test_what_another_mistake_keeps_from_being_found_is_not_called_fixed(project: Path, right: str, wrong: str) -> None:
+    """A storage error stays one until somebody looks for it again: then it is as before, or fixed."""
+    service, other = (project / "services" / f"{name}.yaml" for name in NAMES)
+    with watching(project, "dev", "--no-report") as watch:
+        watch.until(r"files watched\n")
+        edit(service, "s3://", "foo://")
+        assert "error[storage/unknown-scheme]" in watch.until(r"nothing to write.*\n")
+        edit(service, right, wrong)
+        told = watch.until(r"nothing to write.*\n")
+        assert ("1 error" in told, "fixed" in told) == (True, False)
+        assert "1 finding not looked for again" in told
+        edit(other, "churn/v7", "churn/v8")
+        told = watch.until(r"nothing to write.*\n")
+        assert ("1 finding not looked for again" in told, "fixed" in told) == (True, False)
+        edit(service, wrong, right)
+        told = watch.until(r"nothing to write.*\n")
+        assert ("1 finding as before" in told, "storage" in told) == (True, False)
+        edit(service, right, wrong)
+        assert "fixed" not in watch.until(r"nothing to write.*\n")
+        edit(service, "foo://", "s3://")
+        assert "fixed" not in watch.until(r"nothing to write.*\n")
+        edit(service, wrong, right)
+        told = watch.until(r"no errors.*\n")
+        assert (told.count("fixed: "), "fixed: services/fraud.yaml: error[storage/unknown-scheme]" in told) == (2, True)
+
+
 def test_what_is_not_of_the_environment_is_not_looked_at(project: Path) -> None:
     """Files elsewhere, the rendered tree and files of editors lead to nothing."""
     assert kservec(project, "build", "dev").status == 0

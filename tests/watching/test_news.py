@@ -6,7 +6,7 @@ import pytest
 
 from kservec.core.diagnostics import Code, Diagnostic, Needed, ObjectRef, Severity, Span
 from kservec.core.records import evolve
-from kservec.report.news import View, fixed_lines, identity, news_of
+from kservec.report.news import View, company_of, fixed_lines, identity, news_of
 
 ERROR = Code("a/error", Severity.ERROR, "an error")
 WARNING = Code("a/warning", Severity.WARNING, "a warning")
@@ -38,11 +38,13 @@ A, B = finding("a"), finding("b")
         ((A,), (finding("a", file="b.yaml"),), "a", "", "a"),
         ((A,), (finding("x", code=ERROR),), "x", "", ""),
         ((A,), (finding("x", file="b.yaml", code=ERROR),), "x", "", "a"),
-        ((finding("x", code=ERROR),), (finding("y", code=ERROR),), "y", "", "x"),
+        ((finding("x", code=ERROR),), (finding("y", code=ERROR),), "y", "", ""),
+        ((finding("x", code=ERROR),), (finding("y", file="b.yaml", code=ERROR),), "y", "", "x"),
     ],
     ids=[
         "all new", "one fixed", "on another line", "one of two fixed", "once more", "in another file",
         "hidden by an error in its file", "not hidden by one elsewhere", "an error for another",
+        "an error elsewhere for another",
     ],
 )  # fmt: skip
 def test_what_is_new(
@@ -98,6 +100,68 @@ def test_texts_are_read_as_far_as_before() -> None:
     first, second = finding("[", code=UNCLOSED), finding("{", code=UNKNOWN)
     assert news_of((first, second), (second,)).fixed == (first,)
     assert news_of((first,), (second,)).hidden == (first,)
+
+
+STORAGE, RUNTIME, LABEL = (finding(text, code=ERROR, subject=SERVICE) for text in ("storage", "runtime", "label"))
+OF_OTHER = finding("runtime of b", code=ERROR, subject=OTHER)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fixed", "hidden"),
+    [
+        ((STORAGE,), (RUNTIME,), (), (STORAGE,)),
+        ((STORAGE, LABEL), (LABEL, RUNTIME), (), (STORAGE,)),
+        ((STORAGE, RUNTIME), (RUNTIME, RUNTIME), (), (STORAGE,)),
+        ((STORAGE, LABEL), (LABEL,), (STORAGE,), ()),
+        ((STORAGE,), (OF_OTHER,), (STORAGE,), ()),
+        ((STORAGE,), (), (STORAGE,), ()),
+    ],
+    ids=["for another", "beside one that stays", "once more", "one of two fixed", "of another service", "no errors"],
+)
+def test_a_new_error_ends_the_search_in_its_service(
+    before: tuple[Diagnostic, ...],
+    after: tuple[Diagnostic, ...],
+    fixed: tuple[Diagnostic, ...],
+    hidden: tuple[Diagnostic, ...],
+) -> None:
+    """What is gone of a service that has an error which it did not have before may only not be looked for."""
+    news = news_of(before, after)
+    assert (news.fixed, news.hidden) == (fixed, hidden)
+
+
+def test_a_new_error_of_a_service_that_was_compiled() -> None:
+    """Whoever finds it comes after all that could have found what is gone."""
+    assert news_of((STORAGE,), (RUNTIME,), COMPILED).fixed == (STORAGE,)
+
+
+def test_a_new_error_in_a_document_without_a_service() -> None:
+    """Documents of a file are told apart by the lines between them."""
+    gone, near, far = (finding(text, line=line, code=ERROR) for text, line in (("x", 1), ("y", 2), ("z", 4)))
+    view = View(texts={"a.yaml": "a: 1\nb: 1\n---\na: 1\n"})
+    assert news_of((gone,), (near,), view).hidden == (gone,)
+    assert news_of((gone,), (evolve(near, subject=SERVICE),), view).hidden == (gone,)
+    assert news_of((gone,), (far,), view).fixed == (gone,)
+
+
+def test_what_was_not_looked_for_is_remembered() -> None:
+    """For as long as there is an error that was not beside it when it was last found, also one that was told before."""
+    company = company_of((STORAGE, LABEL), {})
+    view = View(company=company | company_of((RUNTIME,), {}))
+    during = news_of((STORAGE, LABEL), (RUNTIME,), view)
+    assert during.hidden == (STORAGE, LABEL)
+    still = news_of(during.told, (RUNTIME,), view)
+    assert (still.new, still.known, still.fixed, still.hidden) == ((), (RUNTIME,), (), (STORAGE, LABEL))
+    after = news_of(still.told, (LABEL,), view)
+    assert (after.new, after.known, after.fixed, after.hidden) == ((), (LABEL,), (STORAGE,), (RUNTIME,))
+    assert news_of(after.told, (), view).fixed == (LABEL, RUNTIME)
+
+
+def test_an_error_that_comes_back_hides_again() -> None:
+    """A runtime was corrected, so the storage was found; whoever undoes that has not corrected the storage."""
+    corrected = news_of((RUNTIME,), (STORAGE,))
+    assert (corrected.new, corrected.hidden) == ((STORAGE,), (RUNTIME,))
+    undone = news_of(corrected.told, (RUNTIME,), View(company=company_of((RUNTIME,), {}) | company_of((STORAGE,), {})))
+    assert (undone.known, undone.fixed, undone.hidden) == ((RUNTIME,), (), (STORAGE,))
 
 
 def test_what_comes_later_than_an_error_is_hidden() -> None:

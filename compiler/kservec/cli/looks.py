@@ -20,7 +20,7 @@ from kservec.environments import STAGES, render
 from kservec.io.stamps import changed, stamps
 from kservec.project.paths import inputs_of
 from kservec.recall import Memory, recalling
-from kservec.report.news import EVERYWHERE, View, identity
+from kservec.report.news import EVERYWHERE, View, company_of, identity
 from kservec.report.words import printable
 from kservec.workshop import alone, watched
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kservec.environments import Rendering
     from kservec.io.stamps import Stamp
     from kservec.io.workspace import Workspace
+    from kservec.report.news import Company
     from kservec.workshop import Crew, Made, Workshop
 
 EVERY_SECONDS = 0.3
@@ -47,7 +48,8 @@ class Look:
     `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
     they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
     points into. `rendering` is None where the project cannot be used. `units` are the services with their trees,
-    `again` how many of them were compiled for this look. `stages` says which stage each finding comes from.
+    `again` how many of them were compiled for this look. `stages` says which stage each finding comes from, `company`
+    what those of earlier looks were beside.
     """
 
     paths: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Look:
     again: int = 0
     seconds: float = 0.0
     stages: Mapping[Hashable, int] = fresh(factory=dict)
+    company: Mapping[Hashable, Company] = fresh(factory=dict)
 
     @property
     def view(self) -> View:
@@ -68,7 +71,13 @@ class Look:
         reached = len(self.rendering.steps) if self.rendering is not None else 0
         whole = reached > len(STAGES)
         compiled = frozenset(unit.ref for unit, _ in self.units)
-        return View(reached=EVERYWHERE if whole else reached, stages=self.stages, compiled=compiled)
+        return View(
+            reached=EVERYWHERE if whole else reached,
+            stages=self.stages,
+            compiled=compiled,
+            texts=self.sources,
+            company=self.company,
+        )
 
     @property
     def ok(self) -> bool:
@@ -133,6 +142,7 @@ def looked(selection: Selection, before: Look, memory: Memory) -> Look:
         again=hand.count,
         seconds=time.monotonic() - start,
         stages={**before.stages, **stages_of(found, selection, renderings)},
+        company={**before.company, **company_of(before.found, before.sources)},
     )
 
 

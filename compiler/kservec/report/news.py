@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.records import fresh, record
 from kservec.report.words import NAMES, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.diagnostics import Diagnostic, ObjectRef
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 READING = ("yaml/", "schema/", "input/unreadable", "project/link-outside")
 """What the codes of errors begin with that keep a document from being read: nothing else is known of it."""
 EVERYWHERE = 1_000
+_match_marker = re.compile(r"---(?=[ \t\r]|\Z)").match
 
 
 class News(NamedTuple):
@@ -36,17 +39,28 @@ class News(NamedTuple):
         return (*self.new, *self.known, *self.hidden)
 
 
+class Company(NamedTuple):
+    """The service that a finding is about, or the document where it has none, and which errors this had by then."""
+
+    place: Hashable
+    errors: tuple[Diagnostic, ...] = ()
+
+
 @record
 class View:
     """How far a look came: what it could have found.
 
     `reached` is how many stages were done, `stages` the one that each finding comes from (by its identity; without one
-    it comes with the first), `compiled` are the services without errors.
+    it comes with the first), `compiled` are the services without errors. `texts` are those that findings point into,
+    `company` is what each finding of an earlier look was beside when it was last found (by its identity; without one
+    that is taken from what was told before).
     """
 
     reached: int = EVERYWHERE
     stages: Mapping[Hashable, int] = fresh(factory=dict)
     compiled: frozenset[ObjectRef] = frozenset()
+    texts: Mapping[str, str] = fresh(factory=dict)
+    company: Mapping[Hashable, Company] = fresh(factory=dict)
 
 
 def news_of(before: Sequence[Diagnostic], after: Sequence[Diagnostic], view: View | None = None) -> News:
@@ -54,10 +68,12 @@ def news_of(before: Sequence[Diagnostic], after: Sequence[Diagnostic], view: Vie
 
     What is gone is fixed if whatever found it has looked again; what an error may hide is not.
     """
+    view = view or View()
     new = tuple(besides(after, before))
     errors = Errors.of(new, after)
     gone = tuple(besides(before, after))
-    hidden = tuple(finding for finding in gone if errors.hide(finding, view or View()))
+    stopped = set(stopped_since({**company_of(before, view.texts), **view.company}, Places.of(after, view.texts)))
+    hidden = tuple(finding for finding in gone if errors.hide(finding, view, stopped))
     fixed = tuple(finding for finding in gone if finding not in hidden)
     return News(new, tuple(among(after, before)), fixed, hidden)
 
@@ -81,8 +97,8 @@ class Errors(NamedTuple):
             files_of(filter(is_about_reading, new)),
         )
 
-    def hide(self, gone: Diagnostic, view: View) -> bool:
-        """Whether a finding that is gone may only be hidden."""
+    def hide(self, gone: Diagnostic, view: View, stopped: Container[Hashable]) -> bool:
+        """Whether a finding that is gone may only be hidden, given those whose service has come to other errors."""
         if view.stages.get(identity(gone), 0) > view.reached:
             return True
         files = files_of([gone])
@@ -90,9 +106,58 @@ class Errors(NamedTuple):
             return not files.isdisjoint(self.newly_unread)
         if self.unread and (gone.rests_on or gone.subject not in view.compiled or files & self.unread):
             return True
-        # Errors of a service are found stage by stage, and those that are left say that it came as far as before.
+        # An error may end the search in its service, unless that was compiled. Those it had before did not hide others.
+        if identity(gone) in stopped and gone.subject not in view.compiled:
+            return True
         is_anywhere = bool(self.files) and not files and gone.subject is None
         return not gone.is_error and bool(is_anywhere or files & self.files or gone.subject in self.subjects)
+
+
+class Places(NamedTuple):
+    """The errors about each service and in each document, and the lines at which documents of a file begin."""
+
+    errors: Mapping[Hashable, Sequence[Diagnostic]]
+    beginnings: Mapping[str, Sequence[int]]
+
+    @staticmethod
+    def of(found: Sequence[Diagnostic], texts: Mapping[str, str]) -> Places:
+        """The errors among findings, which point into some texts."""
+        located = [finding for finding in found if finding.is_error or finding.subject is None]
+        places = Places({}, {file: beginnings_in(texts.get(file, "")) for file in files_of(located)})
+        errors: dict[Hashable, list[Diagnostic]] = defaultdict(list)
+        for error in (finding for finding in located if finding.is_error):
+            for place in dict.fromkeys((places.place_of(error), places.document_of(error))):
+                errors[place].append(error)
+        return places._replace(errors=errors)
+
+    def place_of(self, finding: Diagnostic) -> Hashable:
+        """What a finding is about: its service, or the document where it has none."""
+        return self.document_of(finding) if finding.subject is None else finding.subject
+
+    def document_of(self, finding: Diagnostic) -> tuple[str, int]:
+        """The file and the document that a finding is in."""
+        file, line = finding.span[:2] if finding.span else ("", 0)
+        return file, bisect_right(self.beginnings.get(file, ()), line)
+
+
+def beginnings_in(text: str) -> tuple[int, ...]:
+    """The lines of a text that separate documents."""
+    return tuple(number for number, line in enumerate(text.split("\n"), start=1) if _match_marker(line))
+
+
+def company_of(found: Sequence[Diagnostic], texts: Mapping[str, str]) -> dict[Hashable, Company]:
+    """What each finding is beside, by its identity."""
+    places = Places.of(found, texts)
+    errors = {place: tuple(those) for place, those in places.errors.items()}
+    at = ((finding, places.place_of(finding)) for finding in found)
+    return {identity(finding): Company(place, errors.get(place, ())) for finding, place in at}
+
+
+def stopped_since(company: Mapping[Hashable, Company], now: Places) -> Iterator[Hashable]:
+    """The findings, by identity, beside which there are errors now that were not there when they were last found."""
+    for one, (place, then) in company.items():
+        if any(besides(now.errors.get(place, ()), then)):
+            yield one
 
 
 def is_about_reading(finding: Diagnostic) -> bool:
