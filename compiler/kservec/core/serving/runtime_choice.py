@@ -156,13 +156,22 @@ def none_fits(unit: Unit, component: Component, model: ModelSpec, candidates: li
     """The diagnostic that tells, runtime by runtime, why none was chosen."""
     near = [c for c in candidates if not c.refusal.startswith("does not list")]
     hint = "" if near else meant_format(model, (c.runtime for c in candidates if not c.runtime.spec.disabled))
-    reasons = [hint] if hint else [f"{c.runtime.name} {c.refusal}" for c in near or candidates]
+    reasons = (
+        [hint] if hint else [f"{c.runtime.name} {c.refusal}{protocol_to_ask(c, model)}" for c in near or candidates]
+    )
     shown = "; ".join(reasons[:SHOWN]) + (f"; and {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else "")
     protocol = f" with protocol {model.protocol_version}" if model.protocol_version else ""
     message = f"no runtime supports model format {described(model)}{protocol}"
     place = (*component.implementation, "modelFormat")
     found = finding(unit, NONE_FITS, message, place, shown or "the catalog is empty")
     return evolve(found, rests_on=runtimes_needed(unit))
+
+
+def protocol_to_ask(candidate: Candidate, model: ModelSpec) -> str:
+    """What to write for a runtime that a model does not get because it names no protocol; empty for others."""
+    spoken = candidate.runtime.spec.protocol_versions
+    asks = candidate.refusal.startswith("speaks") and not model.protocol_version
+    return f" (write protocolVersion: {spoken[0]})" if asks else ""
 
 
 def meant_format(model: ModelSpec, runtimes: Iterable[Runtime]) -> str:

@@ -46,9 +46,7 @@ def refusal(runtime: Runtime, model: ModelSpec, *, multi_node: bool) -> str:
     if runtime.spec.multi_model:
         return "is a multi-model runtime"
     if not supports_protocol(runtime, protocol):
-        spoken = runtime.spec.protocol_versions
-        remedy = "" if model.protocol_version else f" (write protocolVersion: {spoken[0]})"
-        return f"speaks {', '.join(spoken)}, not {protocol}{remedy}"
+        return f"speaks {', '.join(runtime.spec.protocol_versions)}, not {protocol}"
     if (runtime.spec.worker_spec is not None) != multi_node:
         return "has no workerSpec" if multi_node else "is for several nodes (workerSpec)"
     return ""
