@@ -69,7 +69,21 @@ def seal(unit: Unit, env: Env) -> Step:
         elif ref.kind in KINDS_WITH_PODS:
             sound.append(made)
     found += lacking_keys(unit, sound, env)
-    return Step(unit, (*found, *once_each(but_one_name(unit, [*faulty, *misfitting]))))
+    return Step(unit, (*found, *once_each(but_one_name(unit, [*faulty, *without_echoes(unit, misfitting)]))))
+
+
+def without_echoes(unit: Unit, misfitting: Sequence[tuple[Fault, Diagnostic]]) -> list[tuple[Fault, Diagnostic]]:
+    """What does not fit, without what is made of a text that is told of where it is written.
+
+    As is the protocol of a Service's port, which it has of the container.
+    """
+    nowhere = unit.source.span("metadata", "name")
+    written = {(fault.code, fault.once) for fault, refused in misfitting if fault.once and refused.span != nowhere}
+    return [
+        (fault, refused)
+        for fault, refused in misfitting
+        if refused.span != nowhere or fault.over or (fault.code, fault.once) not in written
+    ]
 
 
 def but_one_name(unit: Unit, faulty: Sequence[tuple[Fault, Diagnostic]]) -> Iterator[tuple[Fault, Diagnostic]]:
@@ -143,7 +157,7 @@ def misfits(unit: Unit, made: Manifest, env: Env) -> Iterator[tuple[Fault, Diagn
     """What does not fit the schema of an object's kind, located where the value comes from."""
     ref, body = made.ref, made.body
     for fault in env.schemas.output_faults(body.value, ref.api_version, ref.kind):
-        remedy = fault.help if fault.once else "correct the value that it comes from"
+        remedy = fault.help if fault.once and fault.help else "correct the value that it comes from"
         yield (
             fault,
             Diagnostic(

@@ -238,7 +238,10 @@ def annotation_size_faults(annotations: dict[str, Json], path: Path) -> list[Fau
     if size <= MAX_ANNOTATIONS:
         return []
     message = f"{field_path(path)} holds {size} bytes, more than the {MAX_ANNOTATIONS} that are allowed"
-    return [Fault(code=ANNOTATIONS_TOO_LARGE, path=path, message=message, help="shorten them", at_key=True)]
+    # The objects of a component share its annotations and have further ones each; the longest text is the same.
+    longest = max(texts, key=len)
+    fault = Fault(code=ANNOTATIONS_TOO_LARGE, path=path, message=message, help="shorten them", at_key=True)
+    return [fault._replace(once=longest)]
 
 
 def _malformed(code: Code, path: Path, text: str, allowed: str) -> Fault:

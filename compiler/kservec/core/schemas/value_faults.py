@@ -139,6 +139,7 @@ def _enum_fault(path: Path, value: Json, options: list[str], subject: Subject) -
         message=f"{field_path(path)} {wrong}: it takes {listed}",
         label="not one of the allowed values",
         help=f"did you mean {near}?" if near else "",
+        once=str(value),
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.pods.containers import PROBES
-from kservec.core.quantity import compare
+from kservec.core.quantity import compare, is_negative
 from kservec.core.schemas.faults import Fault, value_at
 from kservec.core.validity.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
 from kservec.core.validity.field_rules import NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules
@@ -221,6 +221,8 @@ def resource_faults(container: Json) -> Iterator[Fault]:
             continue
         if limit is not None and compare(request, limit) <= 0 and not (extended and compare(request, limit)):
             continue
+        if is_told_of(request) or is_told_of(limit):
+            continue
         wrong = f"is not its limit, {limit}" if extended else f"is over its limit, {limit}"
         if limit is None:
             wrong = "has no limit"
@@ -228,6 +230,14 @@ def resource_faults(container: Json) -> Iterator[Fault]:
         related = ((("resources", "limits", name), "the limit is set here"),) if limit is not None else ()
         remedy = f"set both requests and limits of {name}"
         yield Fault(OVER_LIMIT, ("resources", "requests", name), message, help=remedy, related=related)
+
+
+def is_told_of(quantity: Json) -> bool:
+    """Whether an amount is below zero, which the rules of containers tell: what else it is not follows from that."""
+    try:
+        return quantity is not None and is_negative(quantity)
+    except (ValueError, TypeError):  # the schema's business
+        return False
 
 
 def probe_faults(container: Json) -> Iterator[Fault]:

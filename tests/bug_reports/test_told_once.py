@@ -1,0 +1,85 @@
+"""One mistake of a spec, of which several objects or rules have something to say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .making import SERVER, built, model, runtime, service
+
+LARGE = {"example.com/note": "x" * 270_000}
+GPU = "nvidia.com/gpu"
+
+
+def errors(predictor: dict[str, Any], *, more: tuple[dict[str, Any], ...] = (), **spec: Any) -> list[tuple[str, int]]:
+    """The errors of a service, each with the line that it is at."""
+    found = [d for d in built(*more, service(predictor, **spec)).diagnostics if d.is_error]
+    return [(d.code.slug, d.span.line if d.span is not None else 0) for d in found]
+
+
+def resources(**amounts: dict[str, str]) -> dict[str, Any]:
+    """A predictor whose server has limits and requests."""
+    return model(model={"resources": amounts})
+
+
+def port(**more: Any) -> dict[str, Any]:
+    """A predictor whose server listens on one port."""
+    return model(model={"ports": [{"containerPort": 8080, **more}]})
+
+
+def test_annotations_of_a_component() -> None:
+    """All objects of a component have its annotations; what is too large is one field."""
+    assert [slug for slug, _ in errors(model(annotations=LARGE))] == ["output/refused"]
+
+
+def test_annotations_of_two_components() -> None:
+    """Those of another component are another mistake."""
+    transformer = {"annotations": {"example.com/other": "y" * 270_000}, "containers": [{"name": "a", "image": "a:1"}]}
+    found = errors(model(annotations=LARGE), transformer=transformer)
+    assert [slug for slug, _ in found] == ["output/refused"] * 2
+    assert len({line for _, line in found}) == 2
+
+
+@pytest.mark.parametrize("protocol", ["HTTP", "tcp"])
+def test_the_protocol_of_a_port(protocol: str) -> None:
+    """The Service has it of the container, where it is told of."""
+    (found,) = errors(port(protocol=protocol))
+    assert found[0] == "output/refused"
+    assert found[1] > 10
+
+
+def test_the_protocol_of_a_port_of_a_runtime() -> None:
+    """A canary's server has the port of the same runtime."""
+    canary = [{"trafficPercent": 10, "predictor": {"name": "v2", "model": {"name": SERVER, **model()["model"]}}}]
+    server = runtime(ports=[{"containerPort": 8080, "protocol": "HTTP"}])
+    assert [slug for slug, _ in errors(model(), more=(server,), canary=canary)] == ["output/refused"]
+
+
+def test_two_ports_are_two_mistakes() -> None:
+    """Each is told of at its own place."""
+    ports = [{"containerPort": n, "name": f"p{n}", "protocol": "HTTP"} for n in (8080, 8081)]
+    found = errors(model(model={"ports": ports}))
+    assert [slug for slug, _ in found] == ["output/refused"] * 2
+    assert len({line for _, line in found}) == 2
+
+
+@pytest.mark.parametrize(
+    "predictor",
+    [
+        resources(limits={"memory": "-1Gi"}, requests={"memory": "1Gi"}),
+        resources(limits={GPU: "-1"}, requests={GPU: "1"}),
+        resources(limits={GPU: "1"}, requests={GPU: "-1"}),
+        resources(requests={GPU: "-1"}),
+    ],
+)
+@pytest.mark.parametrize("mode", ["Standard", "Knative"])
+def test_amounts_below_zero(predictor: dict[str, Any], mode: str) -> None:
+    """That a request is over such a limit, or is not the limit, follows."""
+    assert [slug for slug, _ in errors(predictor, mode=mode)] == ["pod/invalid-value"]
+
+
+def test_a_request_over_its_limit_is_still_refused() -> None:
+    """Where both are amounts."""
+    found = errors(resources(limits={"memory": "1Gi"}, requests={"memory": "2Gi"}))
+    assert [slug for slug, _ in found] == ["pod/request-over-limit"]
