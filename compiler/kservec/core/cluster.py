@@ -34,7 +34,8 @@ class Secret:
     Which keys those are is the plugs' knowledge (`Plugs.secret_settings`); one that is in `keys` but not in `settings`
     has an unknown value. `entries` are the keys whose content is a JSON object of texts, reduced to `ENTRY_FIELDS`;
     None stands for unknown content (of an encrypted or external Secret, or a declared key), and a key that is not
-    among them holds something else. `complete` is False where there may be further keys.
+    among them holds something else. `complete` is False where the documents leave out some of the keys that they give
+    it, so that its kind may not be known; `others_add` where somebody else may add keys to those.
     """
 
     namespace: str
@@ -44,7 +45,13 @@ class Secret:
     settings: Mapping[str, str] = fresh(factory=dict)
     entries: Mapping[str, Mapping[str, str] | None] = fresh(factory=dict)
     complete: bool = True
+    others_add: bool = False
     span: Span | None = None
+
+    @property
+    def all_known(self) -> bool:
+        """Whether it surely has no other keys."""
+        return self.complete and not self.others_add
 
 
 @record
@@ -63,15 +70,16 @@ class ServiceAccount:
 class Cluster:
     """Objects of the target cluster by namespace and name. `others` holds further kinds as they were written.
 
-    `config_maps` have the texts of ConfigMaps, and `binary_keys` the keys of what else is in them. `bounds` are the
-    documents of the ResourceQuotas and LimitRanges of each namespace that has some; `node_pools` the nodes, none where
-    nobody says which there are.
+    `config_maps` have the texts of ConfigMaps, and `binary_keys` the keys of what else is in them; others may add keys
+    to `open_maps`. `bounds` are the documents of the ResourceQuotas and LimitRanges of each namespace that has some;
+    `node_pools` the nodes, none where nobody says which there are.
     """
 
     secrets: Mapping[tuple[str, str], Secret] = fresh(factory=dict)
     service_accounts: Mapping[tuple[str, str], ServiceAccount] = fresh(factory=dict)
     config_maps: Mapping[tuple[str, str], Mapping[str, str]] = fresh(factory=dict)
     binary_keys: Mapping[tuple[str, str], frozenset[str]] = fresh(factory=dict)
+    open_maps: frozenset[tuple[str, str]] = frozenset()
     gateways: frozenset[tuple[str, str]] = frozenset()
     namespaces: Mapping[str, Mapping[str, str]] = fresh(factory=dict)
     others: Mapping[str, tuple[Json, ...]] = fresh(factory=dict)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.cluster import Cluster, Secret, ServiceAccount
 from kservec.core.records import evolve
+from kservec.documents.added_keys import gains_keys
 from kservec.documents.entries import READ_KINDS, winners
 from kservec.documents.facts import declared_secret, declared_service_account
 from kservec.documents.local_models import read_local_models
@@ -48,6 +49,7 @@ def read_cluster(
         service_accounts={key(e): read_service_account(e) for e in objects if e.ref.kind == "ServiceAccount"},
         config_maps={key(e): texts(e.document.value.get("data")) for e in objects if e.ref.kind == "ConfigMap"},
         binary_keys=binary_keys(objects),
+        open_maps=frozenset(key(e) for e in objects if e.ref.kind == "ConfigMap" and gains_keys(metadata(e))),
         gateways=frozenset(key(e) for e in objects if e.ref.kind == "Gateway"),
         namespaces={e.ref.name: labels_of(e) for e in objects if e.ref.kind == "Namespace"},
         others=by_kind(objects),
@@ -85,24 +87,45 @@ def binary_keys(objects: Iterable[Entry]) -> dict[Name, frozenset[str]]:
     return {name: frozenset(data) for name, data in found if isinstance(data, dict)}
 
 
+def metadata(entry: Entry) -> Mapping[str, Json]:
+    """The metadata of an object."""
+    return metadata_of(entry.document.value)
+
+
 def labels_of(entry: Entry) -> dict[str, str]:
     """The labels of an object."""
-    return texts(metadata_of(entry.document.value).get("labels"))
+    return texts(metadata(entry).get("labels"))
 
 
 def read_secrets(objects: Iterable[Entry], plain: frozenset[str]) -> tuple[dict[Name, Secret], list[Diagnostic]]:
     """The Secrets that are there or will be made, by namespace and name.
 
-    Of two documents that lead to one Secret the stronger counts; of two equally strong ones the Secret itself.
+    Of several documents that lead to one Secret it has the keys of all. Where two give the same key the stronger one
+    counts; of two equally strong ones the Secret itself.
     """
     secrets: dict[Name, Secret] = {}
     found: list[Diagnostic] = []
     sources = [entry for entry in objects if entry.ref.kind in READERS]
     for entry in sorted(sources, key=lambda entry: (entry.rank, entry.ref.kind == "Secret")):
         secret, faults = read_secret(entry, plain)
-        secrets[secret.namespace, secret.name] = secret
+        weaker = secrets.get((secret.namespace, secret.name))
+        secrets[secret.namespace, secret.name] = secret if weaker is None else united(weaker, secret)
         found += faults
     return secrets, found
+
+
+def united(weaker: Secret, stronger: Secret) -> Secret:
+    """A Secret of which two documents say something. What the stronger says all of, the weaker one may add to."""
+    settings = {key: text for key, text in weaker.settings.items() if key not in stronger.keys}
+    entries = {key: fields for key, fields in weaker.entries.items() if key not in stronger.keys}
+    return evolve(
+        stronger,
+        keys=weaker.keys | stronger.keys,
+        annotations={**weaker.annotations, **stronger.annotations},
+        settings={**settings, **stronger.settings},
+        entries={**entries, **stronger.entries},
+        others_add=stronger.others_add or not weaker.all_known,
+    )
 
 
 def read_service_account(entry: Entry) -> ServiceAccount:
@@ -143,13 +166,15 @@ def bounds_of(objects: Iterable[Entry]) -> dict[str, tuple[Document, ...]]:
 def with_declared(cluster: Cluster, facts: Facts) -> Cluster:
     """The cluster with what one Cluster document declares."""
     model, document = facts
+    config_maps = {(m.namespace, m.name): m.data for m in model.config_maps}
     secrets = (declared_secret(s, i, document) for i, s in enumerate(model.secrets))
     accounts = (declared_service_account(a, i, document) for i, a in enumerate(model.service_accounts))
     return evolve(
         cluster,
         secrets=laid_over(cluster.secrets, {(s.namespace, s.name): s for s in secrets}),
         service_accounts=laid_over(cluster.service_accounts, {(a.namespace, a.name): a for a in accounts}),
-        config_maps=laid_over(cluster.config_maps, {(m.namespace, m.name): m.data for m in model.config_maps}),
+        config_maps=laid_over(cluster.config_maps, config_maps),
+        open_maps=cluster.open_maps - config_maps.keys(),
         gateways=cluster.gateways | {(g.namespace, g.name) for g in model.gateways},
         namespaces=laid_over(cluster.namespaces, {n: s.labels if s else {} for n, s in model.namespaces.items()}),
     )

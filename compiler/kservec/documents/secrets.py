@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.cluster import ENTRY_FIELDS, Secret
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.golang.decoding import decode
+from kservec.documents.added_keys import gains_keys
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Span
@@ -36,6 +37,15 @@ PASSWORD = Code(
     "front of the host would be written down with it.",
 )
 CERTIFICATE_KEYS = ("tls.crt", "tls.key", "ca.crt")
+FORMAT_KEYS = {"CombinedPEM": "tls-combined.pem", "DER": "key.der"}
+"""Type of an additional output format of a Certificate -> the key that it adds."""
+KEYSTORE_KEYS = {"jks": ("keystore.jks", "truststore.jks"), "pkcs12": ("keystore.p12", "truststore.p12")}
+"""Kind of a Certificate's keystore -> the keys that it adds."""
+TOKEN_TYPE = "kubernetes.io/service-account-token"  # noqa: S105 - the name of a type
+TOKEN_KEYS = ("token", "ca.crt", "namespace")
+"""The keys that Kubernetes adds to a Secret of the type for tokens of ServiceAccounts."""
+OWNER = "Owner"
+"""The creation policy by which an ExternalSecret owns its Secret, which is the one where none is written."""
 KEYS_UNKNOWN = Code(
     "secret/keys-unknown",
     Severity.NOTE,
@@ -49,8 +59,9 @@ holds_password = re.compile(r"(?:[a-zA-Z][\w+.-]*://)?[^/@\s:\"{}]+:[^/@\s\"{}]+
 
 
 class Content(NamedTuple):
-    """What a document says about a Secret: its text by key, None where that is unknown. `complete`: no further keys.
+    """What a document says about a Secret: its text by key, None where that is unknown.
 
+    `complete`: it gives no further keys. `others_add`: somebody else may.
     It holds secret values and never leaves this module.
     """
 
@@ -58,6 +69,7 @@ class Content(NamedTuple):
     annotations: Mapping[str, str]
     texts: Mapping[str, str | None]
     complete: bool = True
+    others_add: bool = False
 
 
 def read_secret(entry: Entry, plain: frozenset[str]) -> tuple[Secret, list[Diagnostic]]:
@@ -72,6 +84,7 @@ def read_secret(entry: Entry, plain: frozenset[str]) -> tuple[Secret, list[Diagn
         settings={k: "" if k in unfit else t for k, t in content.texts.items() if k in plain and t is not None},
         entries=dict(storage_entries(content.texts)),
         complete=content.complete,
+        others_add=content.others_add or gains_keys(metadata_of(entry.document.value)),
         span=name_span(entry),
     )
     return secret, [*found, *passwords(entry, unfit)]
@@ -91,7 +104,10 @@ def passwords(entry: Entry, keys: Iterable[str]) -> Iterator[Diagnostic]:
 
 
 def of_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
-    """The content of a Secret; `stringData` wins over `data`, as in the API server."""
+    """The content of a Secret; `stringData` wins over `data`, as in the API server.
+
+    Kubernetes: pkg/controller/serviceaccount/tokens_controller.go, generateTokenIfNeeded
+    """
     body, document = entry.document.value, entry.document
     found = []
     contents: dict[str, str | None] = {}
@@ -108,6 +124,8 @@ def of_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
                 )
             )
     contents |= texts(body.get("stringData"))
+    if body.get("type") == TOKEN_TYPE:
+        contents = {**dict.fromkeys(TOKEN_KEYS), **contents}
     return Content(entry.ref.name, texts(metadata_of(body).get("annotations")), contents), found
 
 
@@ -119,13 +137,16 @@ def of_sealed_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
     spec = mapping(entry.document.value.get("spec"))
     template = mapping(spec.get("template"))
     contents = {**dict.fromkeys(mapping(spec.get("encryptedData"))), **template_texts(template)}
-    return Content(entry.ref.name, texts(metadata_of(template).get("annotations")), contents), []
+    made = metadata_of(template)
+    content = Content(entry.ref.name, texts(made.get("annotations")), contents, others_add=gains_keys(made))
+    return content, []
 
 
 def of_external_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
     """What an ExternalSecret will create.
 
     A template replaces the fetched keys unless it says Merge; without a template the Secret inherits the annotations.
+    A Secret that it does not own, for its creation policy, may have keys of others.
     External Secrets: pkg/controllers/externalsecret/externalsecret_controller_template.go
     """
     body = entry.document.value
@@ -138,19 +159,28 @@ def of_external_secret(entry: Entry) -> tuple[Content, list[Diagnostic]]:
     complete = not template.get("templateFrom") and (replaces or not spec.get("dataFrom"))
     annotations = texts(metadata_of(template or body).get("annotations"))
     name = texts(target).get("name") or entry.ref.name
-    content = Content(name, annotations, made if replaces else {**fetched, **made}, complete)
+    shared = (target.get("creationPolicy") or OWNER) != OWNER or gains_keys(metadata_of(template))
+    content = Content(name, annotations, made if replaces else {**fetched, **made}, complete, shared)
     return content, [] if complete else [unknown_keys(entry)]
 
 
 def of_certificate(entry: Entry) -> tuple[Content, list[Diagnostic]]:
     """What a Certificate of cert-manager will create: a key pair, and the certificate of whoever signed it.
 
-    cert-manager: pkg/apis/certmanager/v1/types_certificate.go
+    Both may be there in further formats, and in keystores. A format that is not known here adds some key or other.
+    cert-manager: pkg/apis/certmanager/v1/types_certificate.go; internal/controller/certificates/issuing
     """
     spec = mapping(entry.document.value.get("spec"))
-    annotations = texts(mapping(spec.get("secretTemplate")).get("annotations"))
+    template = mapping(spec.get("secretTemplate"))
     name = texts(spec).get("secretName") or entry.ref.name
-    return Content(name, annotations, dict.fromkeys(CERTIFICATE_KEYS)), []
+    formats = {texts(written).get("type", "") for written in sequence(spec.get("additionalOutputFormats"))}
+    stores = mapping(spec.get("keystores"))
+    created = [kind for kind in KEYSTORE_KEYS if mapping(stores.get(kind)).get("create") is True]
+    keys = [*CERTIFICATE_KEYS, *(FORMAT_KEYS[kind] for kind in FORMAT_KEYS if kind in formats)]
+    keys += [key for kind in created for key in KEYSTORE_KEYS[kind]]
+    unknown = not (formats <= FORMAT_KEYS.keys() and stores.keys() <= KEYSTORE_KEYS.keys())
+    others_add = unknown or gains_keys(template)
+    return Content(name, texts(template.get("annotations")), dict.fromkeys(keys), others_add=others_add), []
 
 
 def unknown_keys(entry: Entry) -> Diagnostic:

@@ -163,7 +163,7 @@ def keys_missing(
     secrets: list[Secret], grants: list[tuple[str, Credential, Grant]], holder: Holder
 ) -> Iterator[Diagnostic]:
     """Warnings about keys that variables refer to and whose Secret is known to lack them."""
-    known = {secret.name: secret for secret in secrets if secret.complete and secret.keys}
+    known = {secret.name: secret for secret in secrets if secret.all_known and secret.keys}
     for name, _, grant in grants:
         for entry in grant.env if name in known else ():
             key = ((entry.get("valueFrom") or {}).get("secretKeyRef") or {}).get("key")

@@ -108,7 +108,7 @@ def find_entry(storage: StorageKey, holder: Holder, env: Env) -> Entry | None:
         key = f"{DEFAULT_ENTRY}_{kind}" if kind else DEFAULT_ENTRY
         return Entry(secret=secret, key=key, fields=secret.entries.get(key)) if secret and key in secret.keys else None
     secret = declared_secret(name, holder, env, lambda: storage.span or holder.origin.span())
-    if storage.key not in secret.keys and secret.complete:
+    if storage.key not in secret.keys and secret.all_known:
         message = f"Secret {secret.namespace}/{name} has no key {storage.key}"
         help_text = f"the Secret has {', '.join(sorted(secret.keys)) or 'no keys'}"
         found = holder.report(ENTRY_MISSING, message, storage.span or holder.origin.span(), help_text)
@@ -129,7 +129,7 @@ def known_fields(entry: Entry, storage: StorageKey, holder: Holder) -> Mapping[s
     """
     if entry.fields is None:
         where = f"{entry.key} in Secret {entry.secret.namespace}/{entry.secret.name}"
-        opaque = entry.key in entry.secret.entries or not entry.secret.complete
+        opaque = entry.key in entry.secret.entries or not entry.secret.all_known
         reason = f"the content of {where} is not declared" if opaque else f"{where} is no JSON object of texts"
         raise unknown_type(reason, storage, holder, entry.secret.name)
     return entry.fields

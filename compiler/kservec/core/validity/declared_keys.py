@@ -29,7 +29,7 @@ KEY_MISSING = Code(
     "The Secret or ConfigMap is declared with all its keys, and the one that the pod refers to is not among them. The "
     "kubelet starts no container whose variable or volume needs a key that is missing, unless the reference says "
     "`optional: true`; a pull secret without its key is passed over. Secrets and ConfigMaps that are declared without "
-    "any keys are not looked at.",
+    "any keys, or to which a controller adds some, are not looked at.",
 )
 SECRET, CONFIG_MAP = "Secret", "ConfigMap"
 VARIABLES = (("secretKeyRef", SECRET), ("configMapKeyRef", CONFIG_MAP))
@@ -60,10 +60,12 @@ def lacks(env: Env, namespace: str, kind: str, name: str, key: str) -> bool:
 def known_keys(env: Env, namespace: str, kind: str, name: str) -> frozenset[str]:
     """The keys of an object that is declared; none if they are not all known."""
     cluster, declared = env.cluster, (namespace, name)
+    if kind == CONFIG_MAP and declared in cluster.open_maps:
+        return frozenset()
     if kind == CONFIG_MAP:
         return frozenset((*cluster.config_maps.get(declared, ()), *cluster.binary_keys.get(declared, ())))
     secret = cluster.secrets.get(declared)
-    return secret.keys if secret is not None and secret.complete else frozenset()
+    return secret.keys if secret is not None and secret.all_known else frozenset()
 
 
 def missing_keys(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
