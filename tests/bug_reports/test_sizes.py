@@ -74,3 +74,12 @@ def test_a_short_object_has_nothing_that_is_too_large() -> None:
     assert min(MOST, MOST_DATA, MOST_OF_ONE) >= SURELY_SMALL * 4
     body = {"metadata": {"name": "a"}, "data": {"b": "€" * (SURELY_SMALL // 4)}}
     assert list(size_faults(body, CONFIG_MAP)) == []
+
+
+@pytest.mark.parametrize("name", [{"a": "b"}, ["a"], 1.5, True, None])
+def test_items_of_kinds_that_nobody_knows_may_be_named_by_anything(name: Any) -> None:
+    """Other projects' objects are sized whatever they hold; two items of one name count as two."""
+    half = {"name": name, "text": "x" * (MOST // 2 + 1)}
+    body = {"apiVersion": "acme.example/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": {"env": [half, half]}}
+    ref = ObjectRef("acme.example/v1", "Widget", "ml", "a")
+    assert [fault.code.slug for fault in refused(body, ref, packaged_schemas())] == [LARGE]

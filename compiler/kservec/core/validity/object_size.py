@@ -7,6 +7,7 @@ Kubernetes: pkg/apis/core/validation/validation.go, ValidateConfigMap; etcd: --m
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
@@ -42,12 +43,12 @@ MOST_OF_ONE = 128 * 1024
 
 def size_faults(body: Json, ref: ObjectRef) -> Iterator[Fault]:
     """Everything in an object that is too large, each at the longest text of it."""
-    sizes = {path: len(text.encode()) for path, text in texts(body, ())}
-    total = sum(sizes.values())
+    sizes = [(size_of(text), path) for path, text in texts(body, ())]
+    total = sum(size for size, _ in sizes)
     if total < SURELY_SMALL:
         return
     if total > MOST:
-        longest = max(sizes, key=lambda path: sizes[path])
+        _, longest = max(sizes, key=itemgetter(0))
         message = f"the texts of the object have {total} bytes, more than the {MOST} that a cluster takes"
         yield Fault(TOO_LARGE, longest, message, help=f"shorten {field_path(longest)}")
     elif (ref.group, ref.kind) == ("", "ConfigMap"):
@@ -60,7 +61,7 @@ def size_faults(body: Json, ref: ObjectRef) -> Iterator[Fault]:
 
 def data_faults(body: Json) -> Iterator[Fault]:
     """The data of a ConfigMap, which has a limit of its own."""
-    sizes = {key: len(text.encode()) for key, text in (body.get("data") or {}).items()}
+    sizes = {key: size_of(text) for key, text in (body.get("data") or {}).items()}
     total = sum(sizes.values())
     if total > MOST_DATA:
         message = f"the data of the ConfigMap have {total} bytes, more than the {MOST_DATA} that are allowed"
@@ -77,7 +78,7 @@ def long_arguments(pod: Json, at: Path) -> Iterator[Fault]:
             given = [((*where, f, i), text) for f, i, text in listed]
             given += [((*where, "env", e["name"], "value"), e.get("value") or "") for e in container.get("env") or ()]
             for path, text in given:
-                size = len(text.encode()) + 1
+                size = size_of(text) + 1
                 if size > MOST_OF_ONE:
                     message = f"{field_path(path[len(at) :])} has {size - 1} bytes, and Linux takes {MOST_OF_ONE - 1}"
                     yield Fault(LONG_ARGUMENT, path, message, help="hand it over in a file", once=text)
@@ -93,4 +94,9 @@ def texts(value: Json, at: Path, field: str = "") -> Iterator[tuple[Path, str]]:
     elif value.__class__ is list:
         for i, item in enumerate(value):
             key = item_key(item, field)
-            yield from texts(item, (*at, i if key is None else key), field)
+            yield from texts(item, (*at, key if isinstance(key, str | int) else i), field)
+
+
+def size_of(text: str) -> int:
+    """The bytes of a text in a request."""
+    return len(text.encode("utf-8", "surrogatepass"))
