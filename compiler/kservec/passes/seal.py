@@ -77,6 +77,8 @@ def without_echoes(unit: Unit, misfitting: Sequence[tuple[Fault, Diagnostic]]) -
 
     As is the protocol of a Service's port, which it has of the container.
     """
+    if not misfitting:  # finding a place in the text takes time and memory
+        return []
     nowhere = unit.source.span("metadata", "name")
     written = {(fault.code, fault.once) for fault, refused in misfitting if fault.once and refused.span != nowhere}
     return [
