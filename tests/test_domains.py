@@ -9,7 +9,6 @@ from kservec.core.routing.domains import (
     additional_hosts,
     checked_ingress,
     gateway_fault,
-    host,
     host_fault,
     is_cluster_local,
     service_host,
@@ -63,7 +62,7 @@ def test_component_metadata_counts_for_component_hosts(bench):
     b = bench(ingress={**SECTION, "domainTemplate": "{{ .Name }}.{{ .Labels.team }}.org"})
     unit = b.unit({"predictor": {**CUSTOM["predictor"], "labels": {"team": "risk"}}})
     component = unit.components[0]
-    assert host(unit, b.env.platform, component.name, component) == "churn-predictor.risk.org"
+    assert service_host(unit, b.env.platform, component.name, component) == "churn-predictor.risk.org"
     with pytest.raises(Reject) as reject:
         service_host(unit, b.env.platform, unit.name)
     assert "<no value>" in rejected(reject).message

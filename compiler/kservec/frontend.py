@@ -184,7 +184,7 @@ def read_units(entries: Iterable[Entry], env: Env) -> tuple[list[Unit], list[Ste
     for entry in entries:
         unit, judged = read_unit(entry, env)
         found += judged
-        if unit is not None and judged and has_errors(judged):
+        if unit is not None and has_errors(judged):
             faulty.append(Step(unit, tuple(judged)))
         elif unit is not None:
             units.append(unit)

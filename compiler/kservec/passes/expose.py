@@ -9,7 +9,7 @@ from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent, ExposeIntent
 from kservec.core.records import evolve
 from kservec.core.registry import Exposed, StyleTrait
-from kservec.core.routing.domains import checked_ingress, host, is_cluster_local
+from kservec.core.routing.domains import checked_ingress, is_cluster_local, service_host
 from kservec.core.routing.services import render_node_services, render_service, service_ports, with_predictor_port
 from kservec.core.serving.stopping import is_stopped, stop_findings
 from kservec.core.unit import Mode, Step, finding
@@ -80,7 +80,7 @@ def check_component_hosts(unit: Unit, env: Env) -> None:
     if is_cluster_local(unit, env.platform):
         return
     for component in sorted(unit.components, key=lambda c: -len(c.name)):
-        host(unit, env.platform, component.name, component)
+        service_host(unit, env.platform, component.name, component)
 
 
 def choose_style(unit: Unit, env: Env) -> Style:

@@ -31,7 +31,7 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     ref, document = entry.ref, entry.document
     value = with_identity(env.schemas.with_defaults(document.value, ref.api_version, ref.kind), ref)
     admitted = admit_inferenceservice(document, value, env.platform, env.plugs, env.cluster.local_caches)
-    is_refused = bool(admitted.diagnostics) and has_errors(admitted.diagnostics)
+    is_refused = has_errors(admitted.diagnostics)
     if is_refused and not is_read_on(admitted.diagnostics):
         return None, admitted.diagnostics
     source = Source(document=document, moved=admitted.moved)

@@ -35,7 +35,7 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     value = with_identity(env.schemas.with_defaults(entry.document.value, ref.api_version, ref.kind), ref)
     judges = Judges(platform=env.platform, plugs=env.plugs, caches=env.cluster.local_caches)
     admitted = admit_llminferenceservice(ref, entry.document, value, judges)
-    is_refused = bool(admitted.diagnostics) and has_errors(admitted.diagnostics)
+    is_refused = has_errors(admitted.diagnostics)
     if is_refused and not is_read_on(admitted.diagnostics):
         return None, admitted.diagnostics
     spec = LLMInferenceService.read(env.schemas.with_defaults(admitted.value, STORED, ref.kind))

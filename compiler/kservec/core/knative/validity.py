@@ -16,6 +16,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.knative.defaults import WRITABLE
 from kservec.core.pods.containers import PROBES
 from kservec.core.schemas.faults import Fault
+from kservec.core.validity.pod_validity import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +133,7 @@ def pod_faults(pod: Json, containers: list[Json]) -> Iterator[Fault]:
     """Volumes that nothing mounts, and settings of the pod that are refused."""
     mounted = {m["name"] for c in containers for m in c.get("volumeMounts") or ()}
     for volume in pod.get("volumes") or ():
-        if not any(value is not None for field, value in volume.items() if field != "name"):
+        if not sources_of(volume):
             message = f"volume {volume['name']} has no source, which Knative takes for none"
             yield Fault(VOLUME, ("volumes", volume["name"]), message, help="write emptyDir: {}, or what is meant")
         if volume["name"] not in mounted:

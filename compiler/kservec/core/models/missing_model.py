@@ -42,7 +42,7 @@ BY_ITSELF = "huggingfaceserver"
 """The kind of server that looks at the usual place without being told so."""
 VARIABLE = "MODEL_ID"
 PROGRAM = frozenset({"image", "command"})
-"""What a model says of the container where it runs another program, which may have a model of its own."""
+"""Fields of a model by which its container runs another program, which may have a model of its own."""
 
 
 def missing_model(unit: Unit, component: Component) -> Iterator[Diagnostic]:

@@ -140,22 +140,13 @@ def stays_inside(unit: Unit, platform: PlatformConfig) -> bool:
     return not unit.routed or is_cluster_local(unit, platform)
 
 
-def service_host(unit: Unit, platform: PlatformConfig, name: str) -> str:
-    """The host of a service, or of one of its parts by name, rendered with the service's own metadata.
-
-    Raises:
-        Reject: the template cannot be rendered, or the result is no domain name.
-    """
-    return host(unit, platform, name)
-
-
 def service_url(unit: Unit, platform: PlatformConfig) -> str:
     """The URL of a service, paths aside. KServe: httproute_reconciler.go, createRawURL."""
     return f"{platform.ingress.url_scheme or DEFAULT_SCHEME}://{service_host(unit, platform, unit.name)}"
 
 
-def host(unit: Unit, platform: PlatformConfig, name: str, component: Component | None = None) -> str:
-    """A host name from the domain template, with the metadata of a component or of the unit itself.
+def service_host(unit: Unit, platform: PlatformConfig, name: str, component: Component | None = None) -> str:
+    """The host of a service, or of one of its parts by name, rendered with the service's metadata or a component's.
 
     Raises:
         Reject: the template cannot be rendered, or the result is no domain name.
