@@ -63,19 +63,26 @@ def entity(cls: type[R]) -> type[R]:
 
 
 def initialiser(names: Sequence[str], defaults: Mapping[str, Any]) -> Callable[..., None]:
-    """What sets the fields of a new record, all at once, for nothing in a run is done as often."""
+    """What sets the fields of a new record, all at once, for nothing in a run is done as often.
+
+    Which fields may be given together, and what is then made anew, is found out once for each place that makes records.
+    """
     fields = {name: defaults.get(name) for name in names}
-    size, required = len(fields), frozenset(names) - defaults.keys()
-    made = tuple((name, value.make) for name, value in defaults.items() if isinstance(value, Fresh))
+    required = fields.keys() - defaults.keys()
+    made = {name: value.make for name, value in defaults.items() if isinstance(value, Fresh)}
+    lacking: dict[tuple[str, ...], tuple[tuple[str, Callable[[], Any]], ...]] = {}
 
     def initialise(self: Any, **values: Any) -> None:
-        state = {**fields, **values}
-        if len(state) != size or not required.issubset(values):
+        given = tuple(values)
+        makers = lacking.get(given)
+        if makers is None:
             wrong = sorted((required - values.keys()) | (values.keys() - fields.keys()))
-            raise TypeError(f"{self.__class__.__name__}: missing or unknown: {', '.join(wrong)}")
-        for name, make in made:
-            if name not in values:
-                state[name] = make()
+            if wrong:
+                raise TypeError(f"{self.__class__.__name__}: missing or unknown: {', '.join(wrong)}")
+            makers = lacking[given] = tuple((name, make) for name, make in made.items() if name not in values)
+        state = {**fields, **values}
+        for name, make in makers:
+            state[name] = make()
         _set(self, "__dict__", state)
 
     return initialise
