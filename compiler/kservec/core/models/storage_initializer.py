@@ -11,9 +11,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severity
 from kservec.core.models.ca_bundle import bundle_for
-from kservec.core.models.credentials import Equipped, equip
+from kservec.core.models.credentials import Equipped, Holder, equip, named_secret
 from kservec.core.models.storage_config import equip_from_config
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.pods.containers import find, with_variable
@@ -21,16 +21,17 @@ from kservec.core.pods.mounts import add_mounts, add_volume, mount
 from kservec.core.pods.strategic import patch_container
 from kservec.core.registry import Attached
 from kservec.core.sidecars.injection import check_quantities, resources
-from kservec.core.tree import Layer, Layers, Origin
+from kservec.core.tree import Layer, Layers, Origin, Tree
 from kservec.spec.configuration import StorageInitializer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kservec.core.catalog import StorageContainer
-    from kservec.core.models.credentials import Holder
     from kservec.core.models.storage_config import StorageKey
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Env
-    from kservec.core.tree import Json, Source, Tree
+    from kservec.core.tree import Json, Source
     from kservec.spec.inferenceservice import Confidential
 
 SECTION = "storageInitializer"
@@ -135,6 +136,83 @@ def storage_initializer(wanted: Download, env: Env) -> Equipped:
     Raises:
         Reject: a Secret, setting or entry that the credentials need is not declared; a mount has no volume.
     """
+    made = shared_initializer(Sharing.of(wanted, env), env) if wanted.storage is None else None
+    if made is None:
+        made = initializer(wanted, env)
+    refuse_stray_mounts(made.unmatched, wanted)
+    # What a ClusterStorageContainer brings stands instead of the arguments, also in a shared one.
+    container = made.container if made.container["args"] else {**made.container, "args": list(wanted.arguments)}
+    return Equipped(with_confidential(container, wanted.confidential), made.volumes, made.diagnostics)
+
+
+class Initializer(NamedTuple):
+    """A storage initializer, and what the pod needs for it; a shared one is without arguments.
+
+    `unmatched` are the volumes that it mounts and that are among neither `volumes` nor the model's.
+    """
+
+    container: Json
+    volumes: tuple[Json, ...]
+    unmatched: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Sharing(NamedTuple):
+    """What pods have in common that get the same storage initializer, but for its arguments.
+
+    `secret` is the one that an annotation names instead of those of the account, `container` the name of a
+    ClusterStorageContainer; both are empty if there is none.
+    """
+
+    namespace: str
+    account: str
+    secret: str | None
+    volume: str
+    path: str
+    sub_path: str
+    container: str
+    anonymous: bool
+
+    @classmethod
+    def of(cls, wanted: Download, env: Env) -> Sharing:
+        """What a wish has in common with others."""
+        holder, container = wanted.holder, wanted.container.name if wanted.container is not None else ""
+        who = (holder.namespace, holder.account, named_secret(holder, env))
+        return cls(*who, wanted.volume, wanted.path, wanted.sub_path, container, wanted.anonymous)
+
+
+@lru_cache(maxsize=64)
+def shared_initializer(sharing: Sharing, env: Env) -> Initializer | None:
+    """The container for all that have this in common: one for each ServiceAccount, with most fleets.
+
+    None where there is something to say about it, which is said at a place in the text of each.
+    """
+    origin, named = Origin(Layer.KSERVE_DEFAULT, SECTION), env.platform.credentials.storage_secret_name_annotation
+    pod = Tree.of({"serviceAccountName": sharing.account}, origin)
+    annotations = Tree.of({} if sharing.secret is None else {named: sharing.secret}, origin)
+    anyone = Holder(ObjectRef("", "", sharing.namespace, ""), pod, annotations, origin)
+    wanted = Download(
+        arguments=(),
+        volume=sharing.volume,
+        path=sharing.path,
+        holder=anyone,
+        container=env.catalog.storage_container(sharing.container) if sharing.container else None,
+        sub_path=sharing.sub_path,
+        anonymous=sharing.anonymous,
+    )
+    try:
+        made = initializer(wanted, env)
+    except Reject:
+        return None
+    return None if made.diagnostics else made
+
+
+def initializer(wanted: Download, env: Env) -> Initializer:
+    """The container, and the volumes that the pod needs for it besides the model's.
+
+    Raises:
+        Reject: a Secret, setting or entry that the credentials need is not declared.
+    """
     container = bare_initializer(wanted.arguments, env.platform)
     container["volumeMounts"] = [mount(wanted.volume, wanted.path, sub_path=wanted.sub_path)]
     if wanted.anonymous:
@@ -145,42 +223,49 @@ def storage_initializer(wanted: Download, env: Env) -> Equipped:
         equipped = equip(container, wanted.holder.account, wanted.holder, env)
     container, volumes, found = equipped
     bundle = bundle_for(container, wanted.holder.namespace, env.platform)
+    unmatched: tuple[str, ...] = ()
     if wanted.container is not None:
         container = patch_container(container, wanted.container.container)
-        refuse_stray_mounts(container, wanted, volumes)
+        mounted = [entry["name"] for entry in container.get("volumeMounts") or ()]
+        unmatched = tuple(name for name in mounted if name != wanted.volume and find(volumes, name) is None)
     if bundle is not None:
         container = bundle.mounted(container)
         volumes = (*volumes, bundle.volume)
-    return Equipped(with_defaults(container, wanted.confidential, env), volumes, found)
+    return Initializer(with_defaults(container, env), volumes, unmatched, found)
 
 
-def with_defaults(container: Json, confidential: Confidential | None, env: Env) -> Json:
-    """The container with what every download gets unless it is set, and with what confidential models need.
+def with_defaults(container: Json, env: Env) -> Json:
+    """The container with what every download gets unless it is set.
 
-    KServe: pkg/utils/storage.go, AddDefaultHuggingFaceEnvVars; pkg/utils/confidential.go
+    KServe: pkg/utils/storage.go, AddDefaultHuggingFaceEnvVars
     """
     variables = container.get("env") or []
     taken = {entry["name"] for entry in variables}
     added = [{"name": n, "value": v} for n, v in env.plugs.download_env if n not in taken]
-    container = {**container, "env": [*variables, *added]}
-    if confidential is not None and confidential.enabled:
-        container = with_variable(container, "CONFIDENTIAL_ENABLED", "true")
-        if confidential.resource_id:
-            container = with_variable(container, "CONFIDENTIAL_RESOURCE_ID", confidential.resource_id)
+    return {**container, "env": [*variables, *added]}
+
+
+def with_confidential(container: Json, confidential: Confidential | None) -> Json:
+    """The container with what confidential models need. KServe: pkg/utils/confidential.go."""
+    if confidential is None or not confidential.enabled:
+        return container
+    container = with_variable(container, "CONFIDENTIAL_ENABLED", "true")
+    if confidential.resource_id:
+        container = with_variable(container, "CONFIDENTIAL_RESOURCE_ID", confidential.resource_id)
     return container
 
 
-def refuse_stray_mounts(container: Json, wanted: Download, volumes: tuple[Json, ...]) -> None:
-    """Refuse mounts of volumes that neither the pod nor the credentials have.
+def refuse_stray_mounts(names: Sequence[str], wanted: Download) -> None:
+    """Refuse mounts of volumes that the pod does not have either.
 
     Raises:
         Reject: there is one.
     """
-    pod_volumes = wanted.holder.pod.value.get("volumes") or ()
-    for entry in container.get("volumeMounts") or ():
-        name = entry["name"]
-        if name != wanted.volume and find(pod_volumes, name) is None and find(volumes, name) is None:
-            raise Reject(stray_mount(name, wanted))
+    if names:
+        volumes = wanted.holder.pod.value.get("volumes") or ()
+        for name in names:
+            if find(volumes, name) is None:
+                raise Reject(stray_mount(name, wanted))
 
 
 def stray_mount(volume: str, wanted: Download) -> Diagnostic:
