@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PROTOCOL_RANK = {"v1": 1, "v2": 2, "grpc-v1": 3, "grpc-v2": 4}
 UNRANKED = 5
+RUNTIME = Layer.RUNTIME
 
 
 @record
@@ -81,7 +82,7 @@ class Runtime:
 
     def origin(self, *path: str | int) -> Origin:
         """The origin of a value of the runtime."""
-        return Origin(Layer.RUNTIME, self.name, self.document, path)
+        return Origin(RUNTIME, self.name, self.document, path)
 
 
 @record

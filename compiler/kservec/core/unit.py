@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kservec.spec.base import Resource
     from kservec.spec.inferenceservice import ComponentExtension
 
+SPEC = Layer.SPEC
+new_tuple = tuple.__new__
+"""Makes a named tuple in half of the time that its class takes; origins are made for every part of every object."""
 Wish = TypeVar("Wish", bound="Intent")
 Kind = TypeVar("Kind", bound="Resource")
 
@@ -72,7 +75,7 @@ class Source:
 
     def origin(self, *path: str | int) -> Origin:
         """The origin of the value at a path of the defaulted spec."""
-        return Origin(Layer.SPEC, "user", self.document, self.written(path) if self.moved else path)
+        return new_tuple(Origin, (SPEC, "user", self.document, self.written(path) if self.moved else path))
 
 
 @record
