@@ -33,8 +33,6 @@ from kservec.core.registry import Delivery, Placement
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kservec.core.catalog import StorageContainer
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env, Scheme
@@ -102,13 +100,13 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
         Reject: a model cannot be had.
     """
     intents = component.peek(ModelIntent)
-    singles = [i for i in intents if not i.several]
+    lists, singles = [i for i in intents if i.several], [i for i in intents if not i.several]
     if len(singles) > 1:
         message, span = "storageUri and storage.path both say where the model lies", singles[-1].origin.span()
         raise Reject(finding(unit, TWO_PLACES, message, span, "remove one of the two"))
     found = [] if intents or component.runtime is None else unnamed(unit, component)
     pods, images = Pods(component.pod, component.worker_pod), []
-    for intent in (*(i for i in intents if i.several), *singles):
+    for intent in (*lists, *singles):
         request = ModelRequest(unit, component, intent, attached(intent.origin), env)
         found += odd_uris(request)
         if intent.several:
@@ -121,9 +119,9 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     before = pods
     pods, more = pods.changed(lambda pod: Changed(*with_cni_user(pod, component.annotations, unit.ref)))
     found.extend(more)
-    if not intents and pods == before:
+    if not intents and pods is before:
         return component, found
-    rest = (i for i in component.intents if not isinstance(i, ModelIntent))
+    rest = [i for i in component.intents if not isinstance(i, ModelIntent)]
     return evolve(component, pod=pods.pod, worker_pod=pods.worker, intents=(*rest, *images)), found
 
 
@@ -134,28 +132,29 @@ def unnamed(unit: Unit, component: Component) -> list[Diagnostic]:
     return list(missing_model(unit, component))
 
 
-def odd_uris(request: ModelRequest) -> Iterator[Diagnostic]:
+def odd_uris(request: ModelRequest) -> list[Diagnostic]:
     """What there is to say of the URIs of an intent as texts.
 
     Raises:
         Reject: one names no model.
     """
+    found = []
     for source in request.intent.sources:
         about = (source.uri, request.env, source.origin.span, request.unit.ref)
         if (wrong := no_model(*about)) is not None:
             raise Reject(wrong)
         if (slip := misspelt_scheme(*about)) is not None:
-            yield slip
+            found.append(slip)
         if (shown := password_in_uri(source.uri, source.origin.span, request.unit.ref)) is not None:
-            yield shown
+            found.append(shown)
+    return found
 
 
 class Route(NamedTuple):
-    """How a single model comes in: its URI, that URI's scheme, and the storage container that would download it."""
+    """How a single model comes in: its URI, and that URI's scheme."""
 
     uri: str
     scheme: Scheme | None
-    container: StorageContainer | None = None
 
     @property
     def is_image(self) -> bool:
@@ -195,12 +194,12 @@ def attach_intent(request: ModelRequest, route: Route, pods: Pods) -> tuple[Pods
         return pods, (*found, not_downloaded(request))
     if not source.uri:
         found = (*found, empty_uri(request))
-    pods, more = pods.changed(lambda pod: attach_single(pod, route._replace(container=container), request))
+    pods, more = pods.changed(lambda pod: attach_single(pod, route, request, container))
     return pods, (*found, *more)
 
 
-def attach_single(pod: Tree, route: Route, request: ModelRequest) -> Changed:
-    """A pod with one model at the place where all servers look for it.
+def attach_single(pod: Tree, route: Route, request: ModelRequest, container: StorageContainer | None) -> Changed:
+    """A pod with one model at the place where all servers look for it; `container` is what downloads it, if it is.
 
     Raises:
         Reject: the model cannot be had.
@@ -228,7 +227,7 @@ def attach_single(pod: Tree, route: Route, request: ModelRequest) -> Changed:
             holder=request.holder(pod),
             read_only=request.intent.read_only,
             storage=request.storage_key(),
-            container=route.container,
+            container=container,
             confidential=request.intent.confidential,
         )
         pod, found = add_download(pod, wanted, readers, request.env)

@@ -37,9 +37,11 @@ _is_integer = re.compile(r"[+-]?[0-9]+", re.ASCII).fullmatch
 
 def with_cni_user(pod: Tree, annotations: Tree, subject: ObjectRef) -> tuple[Tree, tuple[Diagnostic, ...]]:
     """The pod with the user of its storage initializer, if it has one and a user can be told."""
+    text = annotations.value.get(STORAGE_INITIALIZER_UID)
+    if text is None and INTERCEPTION not in annotations.value:
+        return pod, ()
     if pod.value.get("initContainers") is None or pod.get(*AT) is None:
         return pod, ()
-    text = annotations.value.get(STORAGE_INITIALIZER_UID)
     if text is not None and not is_user(text):
         return pod, (not_a_user(text, annotations, subject),)
     user = integer(text) if text is not None else sidecar_user(pod, annotations)

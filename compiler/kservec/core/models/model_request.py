@@ -43,7 +43,7 @@ class Pods(NamedTuple):
         """Both pods changed alike, and what was found, once each."""
         pod, found = change(self.pod)
         if self.worker is None:
-            return Pods(pod), found
+            return self if pod is self.pod else Pods(pod), found
         worker, found_too = change(self.worker)
         return Pods(pod, worker), tuple(dict.fromkeys((*found, *found_too)))
 

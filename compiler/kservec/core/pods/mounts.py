@@ -97,8 +97,8 @@ def model_readers(pod: Tree, origin: Origin, subject: ObjectRef) -> tuple[str, .
     KServe: pkg/webhook/admission/pod/storage_initializer_injector.go, CommonStorageInitialization
     """
     names = [c.get("name") for c in pod.value.get("containers") or ()]
-    server = next((n for n in (KSERVE_CONTAINER, WORKER_CONTAINER) if n in names), None)
-    if server is None:
+    server = KSERVE_CONTAINER if KSERVE_CONTAINER in names else WORKER_CONTAINER
+    if server not in names:
         raise Reject(no_reader(names, origin, subject))
     return (server, TRANSFORMER_CONTAINER) if TRANSFORMER_CONTAINER in names else (server,)
 
@@ -132,9 +132,9 @@ def add_mounts(pod: Tree, targets: Iterable[str], wanted: Json, origin: Origin, 
     for target in targets:
         container = find(pod.value.get("containers") or (), target) or {}
         mounts = container.get("volumeMounts") or ()
-        if any(m["name"] == wanted["name"] for m in mounts):
+        if mounts and wanted["name"] in [m["name"] for m in mounts]:
             continue
-        if any(m["mountPath"] == wanted["mountPath"] for m in mounts):
+        if mounts and wanted["mountPath"] in [m["mountPath"] for m in mounts]:
             raise Reject(path_taken(pod, target, wanted["mountPath"], origin, subject))
         pod = pod.append(("containers", target, "volumeMounts"), wanted, origin)
     return pod
