@@ -69,9 +69,9 @@ def test_a_service_that_admission_refuses_is_looked_at_and_no_more() -> None:
     """Its passes find what else is wrong, and all is said in one run. It is no unit that others could see."""
     begun = front(SERVICE)
     assert begun.units == ()
-    ((unit, judged),) = begun.faulty
-    assert [d.code.slug for d in judged] == [OF_ADMISSION]
-    assert errors_in(unit, begun.env, judged)[0].code.slug == OF_A_PASS
+    (refused,) = begun.faulty
+    assert [d.code.slug for d in refused.diagnostics] == [OF_ADMISSION]
+    assert errors_in(refused.unit, begun.env, refused.diagnostics)[0].code.slug == OF_A_PASS
     assert slugs(SERVICE) == [OF_ADMISSION, OF_A_PASS]
 
 

@@ -103,8 +103,8 @@ def compile_documents(
         for made in work:
             for one in made:
                 found += (*one.diagnostics, *output.add(one))
-    for unit, judged in front.faulty:
-        found += errors_in(unit, front.env_of(unit.ref), judged)
+    for step in front.faulty:
+        found += errors_in(step.unit, front.env_of(step.unit.ref), step.diagnostics)
     own = [d for d in context if inputs.options.share is None or inputs.options.holds(ref_of(d, schemas).namespace)]
     placed = unplaced(tuple(output.objects.values()), shop)
     said = (*output.declared(context, schemas), *misled(own, output, schemas), *placed)

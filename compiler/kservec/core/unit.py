@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.bundle import Bundle
 from kservec.core.diagnostics import Diagnostic, Span
@@ -142,7 +142,7 @@ class Component:
         taken = self.peek(kind)
         if not taken:
             return (), self
-        return taken, evolve(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
+        return taken, evolve(self, intents=tuple([i for i in self.intents if not isinstance(i, kind)]))
 
     def peek(self, kind: type[Wish]) -> tuple[Wish, ...]:
         """The intents of one kind, left where they are for the pass that honours them."""
@@ -223,17 +223,23 @@ class Unit:
 
     def take(self, kind: type[Wish]) -> tuple[tuple[Wish, ...], Unit]:
         """The whole-unit intents of one kind, and the unit without them."""
-        taken = tuple(i for i in self.intents if isinstance(i, kind))
+        taken = tuple([i for i in self.intents if isinstance(i, kind)])
         if not taken:
             return (), self
-        return taken, evolve(self, intents=tuple(i for i in self.intents if not isinstance(i, kind)))
+        return taken, evolve(self, intents=tuple([i for i in self.intents if not isinstance(i, kind)]))
 
 
-class Step(NamedTuple):
-    """What a pass returns: the new unit and what it found."""
+class Step:  # noqa: PLW1641 - nothing needs a hash of it
+    """What a pass returns: the new unit and what it found. Nothing is made as often, so it is a plain object."""
 
-    unit: Unit
-    diagnostics: tuple[Diagnostic, ...] = ()
+    __slots__ = ("diagnostics", "unit")
+
+    def __init__(self, unit: Unit, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        self.unit = unit
+        self.diagnostics = diagnostics
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Step) and (self.unit, self.diagnostics) == (other.unit, other.diagnostics)
 
 
 def finding(unit: Unit, code: Code, message: str, place: Path | Span | None, remedy: str = "") -> Diagnostic:
