@@ -5,8 +5,9 @@ Knows identities only. What is inside a document is its reader's business.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
@@ -18,6 +19,7 @@ from kservec.core.text.document import Document
 
 if TYPE_CHECKING:
     from kservec.core.schemas.schema import Schemas
+    from kservec.core.tree import Json
 
 KSERVE_GROUP = "serving.kserve.io"
 OWN_GROUP = "kservec.dev"
@@ -86,10 +88,16 @@ def ref_of(document: Document, schemas: Schemas) -> ObjectRef:
     value = document.value if isinstance(document.value, dict) else {}
     metadata = value.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    texts = (value.get("apiVersion"), value.get("kind"), metadata.get("namespace"), metadata.get("name"))
-    api_version, kind, namespace, name = (text if isinstance(text, str) else "" for text in texts)
-    kind = kind if api_version else ""
-    return ObjectRef(api_version, kind, namespace_of(api_version, kind, namespace, schemas), name)
+    api_version = text_of(value, "apiVersion")
+    kind = text_of(value, "kind") if api_version else ""
+    namespace = namespace_of(api_version, kind, text_of(metadata, "namespace"), schemas)
+    return ObjectRef(api_version, kind, namespace, text_of(metadata, "name"))
+
+
+def text_of(holder: Mapping[str, Json], field: str) -> str:
+    """A field of a map; empty if it is no text."""
+    text = holder.get(field)
+    return text if isinstance(text, str) else ""
 
 
 def namespace_of(api_version: str, kind: str, written: str, schemas: Schemas) -> str:
@@ -183,9 +191,16 @@ def is_read(ref: ObjectRef, schemas: Schemas) -> bool:
 
     Other projects' kinds may have versions that no schema ships for; Kubernetes' own are in v1 alone.
     """
-    if ref.group == KSERVE_GROUP or any(v.startswith(KSERVE_GROUP) and k == ref.kind for v, k in schemas.kinds()):
+    group = ref.group
+    if group == KSERVE_GROUP or ref.kind in kserve_kinds(schemas):
         return True
-    return ref.kind in READ_KINDS.get(ref.group, ()) and (ref.group == "" or schemas.knows(ref.api_version, ref.kind))
+    return ref.kind in READ_KINDS.get(group, ()) and (group == "" or schemas.knows(ref.api_version, ref.kind))
+
+
+@lru_cache(maxsize=8)
+def kserve_kinds(schemas: Schemas) -> frozenset[str]:
+    """The kinds of KServe that there are schemas for."""
+    return frozenset(kind for api_version, kind in schemas.kinds() if api_version.startswith(KSERVE_GROUP))
 
 
 def is_preset(entry: Entry) -> bool:

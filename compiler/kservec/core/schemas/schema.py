@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonschema_rs import Draft202012Validator, RegexOptions
@@ -67,7 +68,7 @@ class ToldApart:
 
     def __init__(self, schema: Json, keys: list[str], path: list[str | int]) -> None:
         del schema, path
-        self.keys = keys
+        self.key = itemgetter(*keys)
 
     def validate(self, items: Json) -> None:
         """Look at a list.
@@ -76,7 +77,7 @@ class ToldApart:
             LookupError, TypeError: a key is missing, or is no text or number.
             ValueError: two items have the same keys.
         """
-        if len(items) > 1 and len({tuple([item[key] for key in self.keys]) for item in items}) != len(items):
+        if len(items) > 1 and len(set(map(self.key, items))) != len(items):
             raise ValueError("two items have the same keys")
 
 

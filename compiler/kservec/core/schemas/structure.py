@@ -53,6 +53,11 @@ class Plan:
         fields = {name: below if below.fills else None for name, below in self.fields.items()}
         return fields, self.rest if self.rest is not None and self.rest.fills else None
 
+    @cached_property
+    def only_filling(self) -> frozenset[str] | None:
+        """The named fields without which a map of the plan gets no defaults; None where it may without them."""
+        return self.only_fields(lambda plan: plan.fills)
+
     def only_fields(self, concerned: Callable[[Plan], bool]) -> frozenset[str] | None:
         """The named fields with a plan that is concerned, if the plan concerns nothing else in a map; else None.
 
@@ -182,13 +187,19 @@ def fill(value: Json, plan: Plan | None) -> Json:
     if isinstance(value, dict):
         return _fill_map(value, plan)
     if isinstance(value, list) and plan.items is not None:
-        items = [fill(item, plan.items) for item in value]
-        return value if all(map(_is, items, value)) else items
+        return _fill_items(value, plan.items, plan.items.only_filling)
     return value
 
 
-def _is(left: Json, right: Json) -> bool:
-    return left is right
+def _fill_items(value: list[Json], plan: Plan, needed: frozenset[str] | None) -> list[Json]:
+    items = value
+    for i, item in enumerate(value):
+        if needed is not None and item.__class__ is dict and needed.isdisjoint(item):
+            continue
+        if (filled := fill(item, plan)) is not item:
+            items = items.copy() if items is value else items
+            items[i] = filled
+    return items
 
 
 def _fill_map(value: dict[str, Json], plan: Plan) -> dict[str, Json]:

@@ -15,7 +15,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.serving.annotations import Oddity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 VALUE_WITHOUT_EFFECT = Code(
     "metadata/value-without-effect",
@@ -32,18 +32,23 @@ SWITCHES = frozenset({
 ANY_CASE = frozenset({"serving.kserve.io/stop"})
 PRESENT = frozenset({"serving.kserve.io/disable-localmodel"})
 """Switches that are on as soon as they are there."""
+ALL = SWITCHES | ANY_CASE | PRESENT
 
 ON, OFF = "true", "false"
 TEXTS = ("", ON, OFF)
 
 
-def odd_values(annotations: Mapping[str, object]) -> Iterator[Oddity]:
+def odd_values(annotations: Mapping[str, object]) -> Iterable[Oddity]:
     """The switches whose values do not do what they seem to say."""
+    return () if ALL.isdisjoint(annotations) else _odd_values(annotations)
+
+
+def _odd_values(annotations: Mapping[str, object]) -> Iterator[Oddity]:
     for key, value in annotations.items():
         if not isinstance(value, str):
             continue
         text = value.lower() if key in ANY_CASE else value
-        if key in SWITCHES | ANY_CASE and text not in TEXTS:
+        if (key in SWITCHES or key in ANY_CASE) and text not in TEXTS:
             message = f"the value {value!r} of annotation {key} has no effect"
             yield Oddity(key, VALUE_WITHOUT_EFFECT, message, f'write "{ON}" or "{OFF}"')
         elif key in PRESENT and value.lower() != ON:

@@ -11,6 +11,7 @@ Knative: serving/pkg/apis/autoscaling/register.go, serving/pkg/apis/serving/regi
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
@@ -20,7 +21,7 @@ from kservec.core.spelling import closest
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 UNKNOWN_KEY = Code(
     "metadata/unknown-key",
@@ -204,7 +205,7 @@ _TABLES = {Kind.ANNOTATION: (ANNOTATIONS, USELESS_ANNOTATIONS), Kind.LABEL: (LAB
 
 def odd_keys(
     keys: Iterable[str], kind: Kind, place: Place, mode: Mode | None, also: Iterable[str] = ()
-) -> Iterator[Oddity]:
+) -> tuple[Oddity, ...]:
     """The keys that do nothing where they stand.
 
     Args:
@@ -214,24 +215,35 @@ def odd_keys(
         mode: the deployment mode, where there is one.
         also: keys that have an effect because the platform's configuration says so.
     """
+    return _odd_keys(tuple(keys), kind, place, mode, tuple(also))
+
+
+# Most objects of a fleet have the same keys: those are judged once.
+@lru_cache(maxsize=256)
+def _odd_keys(
+    keys: tuple[str, ...], kind: Kind, place: Place, mode: Mode | None, also: tuple[str, ...]
+) -> tuple[Oddity, ...]:
+    return tuple([odd for key in keys if (odd := _odd_key(key, kind, place, mode, also)) is not None])
+
+
+def _odd_key(key: str, kind: Kind, place: Place, mode: Mode | None, also: tuple[str, ...]) -> Oddity | None:
     effects, useless = _TABLES[kind]
-    for key in keys:
-        if key in useless:
-            yield Oddity(key, KEY_WITHOUT_EFFECT, f"{kind} {key} has no effect", useless[key])
-        elif (effect := effects.get(key)) is not None:
-            yield from _misplaced(key, kind, effect, place, mode)
-        elif key.partition("/")[0] in PREFIXES and key not in also:
-            yield _unknown(key, kind, also)
+    if key in useless:
+        return Oddity(key, KEY_WITHOUT_EFFECT, f"{kind} {key} has no effect", useless[key])
+    if (effect := effects.get(key)) is not None:
+        return _misplaced(key, kind, effect, place, mode)
+    return _unknown(key, kind, also) if key.partition("/")[0] in PREFIXES and key not in also else None
 
 
-def _misplaced(key: str, kind: Kind, effect: Effect, place: Place, mode: Mode | None) -> Iterator[Oddity]:
+def _misplaced(key: str, kind: Kind, effect: Effect, place: Place, mode: Mode | None) -> Oddity | None:
     if place not in effect.places:
         where = " or ".join(sorted(effect.places))
-        yield Oddity(key, KEY_WITHOUT_EFFECT, f"{kind} {key} has no effect on {place}", f"it belongs on {where}")
-    elif mode is not None and mode not in effect.modes:
+        return Oddity(key, KEY_WITHOUT_EFFECT, f"{kind} {key} has no effect on {place}", f"it belongs on {where}")
+    if mode is not None and mode not in effect.modes:
         modes = " and ".join(sorted(effect.modes))
         help_text = f"it counts in {modes} mode only; remove it, or change the annotation {DEPLOYMENT_MODE}"
-        yield Oddity(key, KEY_WITHOUT_EFFECT, f"{kind} {key} has no effect in {mode} mode", help_text)
+        return Oddity(key, KEY_WITHOUT_EFFECT, f"{kind} {key} has no effect in {mode} mode", help_text)
+    return None
 
 
 def _unknown(key: str, kind: Kind, also: Iterable[str]) -> Oddity:
