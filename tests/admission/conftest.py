@@ -12,11 +12,14 @@ import pytest
 import yaml
 
 from kservec.admission.admit import Admitted, admit_inferenceservice
+from kservec.admission.subject import Site
+from kservec.core.diagnostics import ObjectRef
 from kservec.core.platform import PlatformConfig
 from kservec.core.registry import load_plugs
 from kservec.core.section_text import SectionText
 from kservec.core.text.document import Document
 from kservec.core.text.source import parse
+from kservec.core.unit import Source
 
 HERE = Path(__file__).parent
 PLUGS = load_plugs()
@@ -90,6 +93,9 @@ def admit_fixture() -> Callable[..., Result]:
         (document,), problems = parse(text.encode(), "isvc.yaml")
         assert not problems
         platform = platform_of({**SECTIONS, **settings.get("platform", {})}, frozenset(settings.get("absent", ())))
-        return Result(admit_inferenceservice(document, document.value, platform, PLUGS, caches), document, text)
+        metadata = document.value["metadata"]
+        ref = ObjectRef(*HEADER.split()[1::2], metadata.get("namespace") or "", metadata.get("name") or "")
+        site = Site(ref, Source(document=document))
+        return Result(admit_inferenceservice(site, document.value, platform, PLUGS, caches), document, text)
 
     return admit

@@ -38,7 +38,7 @@ def test_defaulting_changes_no_argument(row, admit) -> None:
 def test_a_converted_framework_still_points_at_the_users_text(admit) -> None:
     """Findings about `predictor.model` lead to the framework that the user wrote."""
     result = admit("spec:\n  predictor:\n    sklearn:\n      storageUri: s3://a\n")
-    moved = result.admitted.moved
+    moved = result.admitted.source.moved
     assert moved == {("spec", "predictor", "model"): ("spec", "predictor", "sklearn")}
     source = Source(document=result.document, moved=moved)
     path = ("spec", "predictor", "model", "storageUri")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from kservec.admission import admit as admission
+from kservec.admission.validation.rules import RULES
+
 TABLE = "validation.yaml"
 
 
@@ -19,3 +22,10 @@ def test_every_finding_says_what_to_do(row, admit) -> None:
         assert finding.subject is not None
         assert finding.subject.kind == "InferenceService"
         assert finding.code.about
+
+
+def test_rules_that_are_passed_over_have_nothing_to_say(row, admit, monkeypatch) -> None:
+    """Which rules are asked goes by the fields of a service; all of them together find no more."""
+    expected = admit(row.given, row.settings).admitted.diagnostics
+    monkeypatch.setattr(admission, "broken_rules", lambda subject: [f for r in RULES for f in r.check(subject)])
+    assert admit(row.given, row.settings).admitted.diagnostics == expected

@@ -76,7 +76,7 @@ def _default_annotations(annotations: Mapping[str, str], predictor: Json, platfo
     text = annotations.get(DEPLOYMENT_MODE)
     mode = default_mode(platform) if text is None else MODES.get(text)
     # A default of Knative is the one that KServe does not write down.
-    if mode is not None and mode.value != text and not (text is None and mode is Mode.KNATIVE):
+    if mode is not None and mode != text and not (text is None and mode is Mode.KNATIVE):
         added[DEPLOYMENT_MODE] = mode.value
     model = (predictor or {}).get("model")
     if model and MODEL_FORMAT not in annotations and not _is_modelmesh(annotations):
@@ -93,9 +93,9 @@ def _is_modelmesh(annotations: Mapping[str, str]) -> bool:
 
 def _default_predictor(predictor: Json, platform: PlatformConfig) -> tuple[Json, dict[Path, Path]]:
     moved: dict[Path, Path] = {}
-    if not predictor.keys() & MODEL_FIELDS:
+    if MODEL_FIELDS.isdisjoint(predictor):
         return _default_custom_predictor(predictor, platform), moved
-    if predictor.keys() & FRAMEWORK_FIELDS:
+    if not FRAMEWORK_FIELDS.isdisjoint(predictor):
         framework = next((f for f in FRAMEWORKS if predictor.get(f) is not None), None)
         if framework is not None:
             predictor = _with_model(predictor, framework)

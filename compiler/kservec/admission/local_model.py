@@ -44,8 +44,8 @@ def with_local_model(value: Json, platform: PlatformConfig, caches: Sequence[Loc
         Reject: the section `localModel` of the configuration cannot be read; KServe then refuses every service.
     """
     metadata = value["metadata"]
-    keys = (metadata.get("labels") or {}).keys() | (metadata.get("annotations") or {}).keys()
-    if not (platform.local_model.enabled and caches) and KEYS.isdisjoint(keys):
+    labels, annotations = metadata.get("labels") or (), metadata.get("annotations") or ()
+    if not (platform.local_model.enabled and caches) and KEYS.isdisjoint(labels) and KEYS.isdisjoint(annotations):
         return value
     uri = storage_uri(parts_of(value.get("spec") or {})[0])
     return value if uri is None else {**value, "metadata": with_cache(metadata, uri.uri, platform, caches)}

@@ -8,6 +8,7 @@ pkg/apis/serving/v1beta1/configmap.go, NewDeployConfig; pkg/constants/constants.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.admission.subject import ROLES
@@ -92,6 +93,7 @@ class ModeChoice(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+@lru_cache(maxsize=8)
 def default_mode(platform: PlatformConfig) -> Mode | None:
     """The platform's default mode; None where its configuration has no `deploy` section.
 
@@ -132,7 +134,8 @@ def choose_mode(site: Site, value: Json, platform: PlatformConfig) -> ModeChoice
         return _judged(site, value, platform, default)
     if text in MODES and not is_filtered(platform):
         chosen = _judged(site, value, platform, MODES[text])
-        return ModeChoice(chosen.mode, (*old_name(site, text), *chosen.diagnostics))
+        named = tuple(old_name(site, text))
+        return ModeChoice(chosen.mode, (*named, *chosen.diagnostics)) if named else chosen
     finding = fallback(site, text, default, known=text in MODES)
     if default is None or finding.is_error:
         return ModeChoice(None, (finding,))
@@ -140,6 +143,7 @@ def choose_mode(site: Site, value: Json, platform: PlatformConfig) -> ModeChoice
     return ModeChoice(chosen.mode, (finding, *chosen.diagnostics))
 
 
+@lru_cache(maxsize=8)
 def is_filtered(platform: PlatformConfig) -> bool:
     """Whether the platform keeps the annotation from KServe's controller of InferenceServices."""
     section = platform.inference_service

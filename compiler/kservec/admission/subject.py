@@ -109,12 +109,6 @@ class Subject(NamedTuple):
         return self.site.finding(code, message, path, help)
 
 
-def ref_of(value: Json) -> ObjectRef:
-    """The identity of an object."""
-    metadata = value["metadata"]
-    return ObjectRef(value["apiVersion"], value["kind"], metadata.get("namespace") or "", metadata.get("name") or "")
-
-
 def parts_of(spec: Json) -> tuple[Part, ...]:
     """The components of a service's spec, the predictor first and always there."""
     predictor = spec.get(PREDICTOR) or {}

@@ -100,7 +100,8 @@ def check_unused(subject: Subject) -> Iterator[Diagnostic]:
     for part in subject.parts:
         for name in part.spec:
             for unused in BY_FIELD.get(name, ()):
-                yield from _check(subject, part, unused)
+                if part.role in unused.roles and is_unused(subject, part, unused):
+                    yield _finding(subject, (*part.path, *unused.field), unused.reason, unused.help)
     for canary in canaries_of(subject.value.get("spec") or {}):
         for name in canary.spec:
             if name in CANARY_UNUSED:
@@ -109,13 +110,11 @@ def check_unused(subject: Subject) -> Iterator[Diagnostic]:
         yield from _check_discarded_model(subject)
 
 
-def _check(subject: Subject, part: Part, unused: Unused) -> Iterator[Diagnostic]:
-    value = lookup(part.spec, unused.field)
-    if value is None or part.role not in unused.roles:
-        return
-    if unused.when is not None and not unused.when(subject, part):
-        return
-    yield _finding(subject, (*part.path, *unused.field), unused.reason, unused.help)
+def is_unused(subject: Subject, part: Part, unused: Unused) -> bool:
+    """Whether a field is written that nothing reads."""
+    if lookup(part.spec, unused.field) is None:
+        return False
+    return unused.when is None or unused.when(subject, part)
 
 
 def _finding(subject: Subject, path: Path, reason: str, help_text: str) -> Diagnostic:

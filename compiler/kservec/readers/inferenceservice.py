@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.admission.admit import admit_inferenceservice
+from kservec.admission.subject import Site
 from kservec.core.diagnostics import has_errors
 from kservec.core.serving.stopping import says_stop
 from kservec.core.serving.tracking import without_tracking
@@ -28,18 +29,18 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     Raises:
         Reject: the platform's configuration cannot be used, or a value does not fit the model.
     """
-    ref, document = entry.ref, entry.document
-    value = with_identity(env.schemas.with_defaults(document.value, ref.api_version, ref.kind), ref)
-    admitted = admit_inferenceservice(document, value, env.platform, env.plugs, env.cluster.local_caches)
-    is_refused = has_errors(admitted.diagnostics)
+    ref = entry.ref
+    value = with_identity(env.schemas.with_defaults(entry.document.value, ref.api_version, ref.kind), ref)
+    site = Site(ref, Source(document=entry.document))
+    admitted = admit_inferenceservice(site, value, env.platform, env.plugs, env.cluster.local_caches)
+    is_refused = bool(admitted.diagnostics) and has_errors(admitted.diagnostics)
     if is_refused and not is_read_on(admitted.diagnostics):
         return None, admitted.diagnostics
-    source = Source(document=document, moved=admitted.moved)
     spec = InferenceService.read(admitted.value)
     labels, annotations = without_tracking(spec.metadata.labels, spec.metadata.annotations)
     unit = Unit(
         ref=ref,
-        source=source,
+        source=admitted.source,
         spec=spec,
         mode=admitted.mode,
         labels=labels,

@@ -5,7 +5,7 @@ Which fields each autoscaler takes is said in `hpa.py`, `keda.py` and `kpa.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kservec.admission.validation import hpa, keda, kpa
@@ -14,6 +14,8 @@ from kservec.core.names import AUTOSCALER_CLASS, DEPLOYMENT_MODE
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kservec.admission.subject import Part, Subject
     from kservec.core.diagnostics import Diagnostic
 
@@ -29,33 +31,30 @@ KNATIVE_HPA = "hpa.autoscaling.knative.dev"
 
 Check = Callable[["Subject", "Part"], Iterator["Diagnostic"]]
 
-CHECKS: tuple[tuple[str, Check], ...] = ((hpa.CLASS, hpa.check), (keda.CLASS, keda.check))
+CHECKS: Mapping[str, Check] = {hpa.CLASS: hpa.check, keda.CLASS: keda.check}
 """Autoscaler classes of Standard mode whose fields KServe checks when the class is named."""
 
 
-def check_class(subject: Subject) -> Iterator[Diagnostic]:
+def check_class(subject: Subject) -> Sequence[Diagnostic]:
     """KServe: inference_service_validation.go, validateInferenceServiceAutoscaler."""
     named = subject.annotations.get(AUTOSCALER_CLASS)
     if named is None:
-        return
+        return ()
     classes = [s.name for s in subject.plugs.scalers if Mode.STANDARD in s.modes]
-    if named not in classes:
-        message = f"KServe has no autoscaler class {named!r}"
-        help_text = f"use {', '.join(classes)}, or remove the annotation (hpa)"
-        yield subject.finding(UNKNOWN_CLASS, message, ("metadata", "annotations", AUTOSCALER_CLASS), help_text)
+    if named in classes:
+        return ()
+    message = f"KServe has no autoscaler class {named!r}"
+    help_text = f"use {', '.join(classes)}, or remove the annotation (hpa)"
+    return (subject.finding(UNKNOWN_CLASS, message, ("metadata", "annotations", AUTOSCALER_CLASS), help_text),)
 
 
-def check_autoscaling(subject: Subject) -> Iterator[Diagnostic]:
+def check_autoscaling(subject: Subject) -> Sequence[Diagnostic]:
     """KServe: inference_service_validation.go, validateAutoScalingCompExtension.
 
     The webhook goes by the annotations alone: in Standard mode an absent class means that nothing is checked.
     """
-    if subject.mode is None:
-        return
-    check = rules_for(subject)
-    if check is not None:
-        for part in subject.parts:
-            yield from check(subject, part)
+    check = rules_for(subject) if subject.mode is not None else None
+    return [finding for part in subject.parts for finding in check(subject, part)] if check is not None else ()
 
 
 def rules_for(subject: Subject) -> Check | None:
@@ -63,4 +62,4 @@ def rules_for(subject: Subject) -> Check | None:
     if subject.annotations.get(DEPLOYMENT_MODE) != Mode.STANDARD:
         return hpa.check if subject.annotations.get(KNATIVE_CLASS) == KNATIVE_HPA else kpa.check
     named = subject.annotations.get(AUTOSCALER_CLASS)
-    return next((check for name, check in CHECKS if name == named), None)
+    return CHECKS.get(named) if named is not None else None

@@ -9,11 +9,11 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.models.confidential import ABOUT_DECRYPTION, ABOUT_KEYS, KEY_FORM, names_key, why_not_decrypted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kservec.admission.subject import Subject
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.tree import Path
+    from kservec.core.tree import Json, Path
 
 NO_URI = Code(
     "confidential/no-storage-uri",
@@ -35,15 +35,15 @@ NO_EFFECT = Code(
 )
 
 
-def check_confidential(subject: Subject) -> Iterator[Diagnostic]:
+def check_confidential(subject: Subject) -> Iterable[Diagnostic]:
     """KServe: inference_service_validation.go, validateConfidential; pkg/validation/confidential.go."""
+    model = subject.predictor.model
+    confidential = model.get("confidential") if model is not None else None
+    return _check(subject, confidential) if confidential and confidential.get("enabled") else ()
+
+
+def _check(subject: Subject, confidential: Json) -> Iterator[Diagnostic]:
     predictor = subject.predictor
-    model = predictor.model
-    if model is None:
-        return
-    confidential = model.get("confidential")
-    if not confidential or not confidential.get("enabled"):
-        return
     path = (*predictor.path, *predictor.implementations[0], "confidential")
     found = storage_uri(predictor)
     if found is None or not found.uri:

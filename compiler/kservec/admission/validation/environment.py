@@ -28,26 +28,30 @@ BLOCKED_VARIABLE = Code(
 def check_environment(subject: Subject) -> Iterator[Diagnostic]:
     """KServe: inference_service_validation.go, validateBlockedEnvVars; canaries are not looked at there either."""
     for part in subject.parts:
-        yield from _check_pod(subject, part.spec, part.path)
+        for at in blocked_in_pod(part.spec):
+            yield _finding(subject, (*part.path, *at))
         for step in part.implementations:
             if len(step) == 1:
-                yield from _check_container(subject, part.spec[step[0]], (*part.path, *step))
-    worker = subject.predictor.spec.get("workerSpec")
-    if worker:
-        yield from _check_pod(subject, worker, (*subject.predictor.path, "workerSpec"))
+                for i in blocked(part.spec[step[0]]):
+                    yield _finding(subject, (*part.path, *step, "env", i))
+    for at in blocked_in_pod(subject.predictor.spec.get("workerSpec") or {}):
+        yield _finding(subject, (*subject.predictor.path, "workerSpec", *at))
 
 
-def _check_pod(subject: Subject, pod: Json, path: Path) -> Iterator[Diagnostic]:
-    for field in CONTAINER_LISTS:
-        for i, container in enumerate(pod.get(field) or ()):
-            yield from _check_container(subject, container, (*path, field, i))
+def _finding(subject: Subject, path: Path) -> Diagnostic:
+    message = "PYTHONPATH may not be set: it could make the model server run other code"
+    help_text = "remove the variable and put the code into the image"
+    return subject.finding(BLOCKED_VARIABLE, message, (*path, "name"), help_text)
 
 
-def _check_container(subject: Subject, container: Json, path: Path) -> Iterator[Diagnostic]:
-    for i in blocked(container):
-        message = "PYTHONPATH may not be set: it could make the model server run other code"
-        help_text = "remove the variable and put the code into the image"
-        yield subject.finding(BLOCKED_VARIABLE, message, (*path, "env", i, "name"), help_text)
+def blocked_in_pod(pod: Mapping[str, Json]) -> list[Path]:
+    """Where below a pod there are variables that are not allowed."""
+    return [
+        (field, i, "env", j)
+        for field in CONTAINER_LISTS
+        for i, container in enumerate(pod.get(field) or ())
+        for j in blocked(container)
+    ]
 
 
 def blocked(container: Mapping[str, Json]) -> Sequence[int]:

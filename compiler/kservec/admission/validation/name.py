@@ -9,7 +9,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.schemas.object_meta import allowed_in_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from kservec.admission.subject import Site, Subject
     from kservec.core.diagnostics import Diagnostic
@@ -25,14 +25,15 @@ INVALID_NAME = Code(
 _is_name = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?").fullmatch
 
 
-def check_name(subject: Subject) -> Iterator[Diagnostic]:
+def check_name(subject: Subject) -> Sequence[Diagnostic]:
     """KServe: inference_service_validation.go, validateInferenceServiceName."""
-    yield from name_findings(subject.site)
+    return name_findings(subject.site)
 
 
-def name_findings(site: Site) -> Iterator[Diagnostic]:
+def name_findings(site: Site) -> Sequence[Diagnostic]:
     """What is wrong with the name of an object of KServe's."""
     name, kind = site.ref.name, site.ref.kind
-    if name and not _is_name(name):
-        message = f"{name!r} cannot be the name of an {kind}"
-        yield site.finding(INVALID_NAME, message, ("metadata", "name"), f"allowed: {allowed_in_name(kind, name)}")
+    if not name or _is_name(name):
+        return ()
+    message = f"{name!r} cannot be the name of an {kind}"
+    return (site.finding(INVALID_NAME, message, ("metadata", "name"), f"allowed: {allowed_in_name(kind, name)}"),)

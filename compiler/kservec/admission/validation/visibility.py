@@ -9,7 +9,7 @@ from kservec.core.names import CLUSTER_LOCAL, CLUSTER_LOCAL_LABEL, KNATIVE_VISIB
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kservec.admission.subject import Subject
     from kservec.core.diagnostics import Diagnostic
@@ -24,19 +24,21 @@ VISIBILITY = Code(
 )
 PUBLIC = ("exposed", "external", "public")
 """Values that KServe does not know either, but that ask for what happens: routes from outside."""
+IN_STANDARD_MODE = (CLUSTER_LOCAL, *PUBLIC)
 
 
-def check_visibility(subject: Subject) -> Iterator[Diagnostic]:
+def check_visibility(subject: Subject) -> Iterable[Diagnostic]:
     """Knative: serving/pkg/apis/serving/metadata_validation.go, ValidateClusterVisibilityLabel.
 
     KServe checks nothing here, which publishes services by a slip of the pen.
     """
     service: tuple[Path, Json] = (("metadata",), subject.value["metadata"])
     if subject.mode is Mode.STANDARD:
-        yield from _check(subject, CLUSTER_LOCAL_LABEL, (CLUSTER_LOCAL, *PUBLIC), (service,))
-    elif subject.mode is Mode.KNATIVE:
+        return _check(subject, CLUSTER_LOCAL_LABEL, IN_STANDARD_MODE, (service,))
+    if subject.mode is Mode.KNATIVE:
         holders = (service, *((part.path, part.spec) for part in subject.parts))
-        yield from _check(subject, KNATIVE_VISIBILITY_LABEL, (CLUSTER_LOCAL,), holders)
+        return _check(subject, KNATIVE_VISIBILITY_LABEL, (CLUSTER_LOCAL,), holders)
+    return ()
 
 
 def _check(

@@ -6,6 +6,7 @@ to every object, where tools take it for their own notes.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.tree import Tree
@@ -29,16 +30,23 @@ def without_tracking(
     labels: Mapping[str, str], annotations: Mapping[str, str]
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Labels and annotations of an object without what a tool has noted about that very object."""
-    noted = {key for key in (*labels, *annotations) if key in NOTES or key.startswith(FLUX)}
+    noted = noted_keys((*labels, *annotations))
     tracking = annotations.get(TRACKING_ID)
     if tracking is not None and labels.get(INSTANCE) == tracking.partition(":")[0]:
-        noted.add(INSTANCE)
+        noted |= {INSTANCE}
     if not noted:
         return labels, annotations
     return (
         {key: value for key, value in labels.items() if key not in noted},
         {key: value for key, value in annotations.items() if key not in noted},
     )
+
+
+# Most objects of a fleet have the same keys.
+@lru_cache(maxsize=256)
+def noted_keys(keys: tuple[str, ...]) -> frozenset[str]:
+    """Those of an object's keys that are notes about that very object."""
+    return frozenset(key for key in keys if key in NOTES or key.startswith(FLUX))
 
 
 def is_for_objects(key: str) -> bool:
