@@ -194,6 +194,13 @@ class Catalog:
                         offers.setdefault((namespace, label), []).append(runtime)
         return {key: by_priority(found, key[1].partition(":")[0]) for key, found in offers.items()}
 
+    @cached_property
+    def contested(self) -> frozenset[tuple[str, str]]:
+        """The keys of `offers` under which there are runtimes that only priorities and names can put in order."""
+        return frozenset(
+            key for key, found in self.offers.items() if len({(r.rank, r.created) for r in found}) < len(found)
+        )
+
     def find(self, namespace: str, name: str) -> Runtime | None:
         """The runtime of a name: the namespace's own before the cluster's. KServe: utils.go, GetServingRuntime."""
         return self.by_name.get((namespace, name)) or self.by_name.get(("", name))

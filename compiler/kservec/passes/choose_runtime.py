@@ -24,7 +24,9 @@ def choose_runtime(unit: Unit, env: Env) -> Step:
     KServe:  components/predictor.go, reconcileModel
     """
     served = [with_runtime(unit, c, env) for c in unit.components]
+    found = [d for c, _ in served if c.runtime is not None for d in (*ambiguities(unit, c, env), *leftovers(unit, c))]
     added = {k: v for _, labels in served for k, v in labels.items() if unit.labels.get(k) != v}
-    components = tuple(with_labels(c, added) for c, _ in served)
-    found = tuple(d for c, _ in served for d in (*ambiguities(unit, c, env), *leftovers(unit, c)))
-    return Step(evolve(unit, labels={**unit.labels, **added}, components=components), found)
+    if not added:
+        return Step(evolve(unit, components=tuple([c for c, _ in served])), tuple(found))
+    components = tuple([with_labels(c, added) for c, _ in served])
+    return Step(evolve(unit, labels={**unit.labels, **added}, components=components), tuple(found))

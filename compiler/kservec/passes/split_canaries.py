@@ -68,9 +68,9 @@ def split_canaries(unit: Unit, env: Env) -> Step:
              the canaries' runtimes what choose_runtime reports
     KServe:  components/predictor.go, reconcileCanaryDeployments
     """
-    stable = unit.component(Role.PREDICTOR)
     spec = unit.spec_as(InferenceService).spec
-    if not spec.canary or stable is None:
+    stable = unit.component(Role.PREDICTOR) if spec.canary else None
+    if stable is None:
         return Step(unit)
     inherited = resolved_predictor(spec.predictor, stable)
     added = added_variables(stable)

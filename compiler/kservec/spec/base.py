@@ -41,9 +41,10 @@ class Field:
 
     def __get__(self, view: Model, owner: type[Model]) -> Json:
         """The value of the field in a view."""
-        value = view.json.get(self.key)
+        state = view.__dict__
+        value = state["json"].get(self.key)
         kept = self.default if value is None else self.read(value) if self.read is not None else value
-        view.__dict__[self.name] = kept
+        state[self.name] = kept
         return kept
 
 

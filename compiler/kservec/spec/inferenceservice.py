@@ -13,6 +13,7 @@ from kservec.spec.base import EMPTY, Json, Model, Resource
 FRAMEWORKS = (
     "sklearn", "tensorflow", "xgboost", "pytorch", "triton", "onnx", "huggingface", "pmml", "lightgbm", "paddle",
 )  # fmt: skip
+_FRAMEWORKS = frozenset(FRAMEWORKS)
 
 
 class StorageSpec(Model):
@@ -223,6 +224,8 @@ class PredictorSpec(ComponentExtension):
     @property
     def frameworks(self) -> tuple[tuple[str, ModelSpec], ...]:
         """The framework shorthands that are set, in KServe's order."""
+        if _FRAMEWORKS.isdisjoint(self.json):
+            return ()
         return tuple([(name, getattr(self, name)) for name in FRAMEWORKS if self.json.get(name) is not None])
 
 

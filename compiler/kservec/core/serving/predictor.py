@@ -8,7 +8,6 @@ from kservec.core.intents import ModelIntent, ModelSource, ParallelIntent, Pulle
 from kservec.core.names import KSERVE_CONTAINER, MODEL_PATH
 from kservec.core.pods.containers import variable
 from kservec.core.pods.strategic import omit_empty
-from kservec.core.records import evolve
 from kservec.core.serving.written import bare_component, custom_model, storage_container
 
 if TYPE_CHECKING:
@@ -27,27 +26,27 @@ MODEL = "model"
 
 def predictor_component(written: Written[PredictorSpec], env: Env) -> Component:
     """The predictor: a model for a runtime, or the user's own containers."""
-    component = bare_component(written, env)
     served_by = MODEL if written.spec.model is not None else "containers"
-    intents = (*component.intents, *predictor_intents(written))
-    return evolve(component, intents=intents, implementation=(*written.path, served_by))
+    return bare_component(written, env, predictor_intents(written), (*written.path, served_by))
 
 
-def predictor_intents(written: Written[PredictorSpec]) -> Iterator[Intent]:
+def predictor_intents(written: Written[PredictorSpec]) -> list[Intent]:
     """What a predictor wants beyond what every component may want."""
-    spec = written.spec
+    spec, model = written.spec, written.spec.model
+    found: list[Intent] = []
     if pulls_models(spec):
-        yield PullerIntent(origin=written.at())
-    if spec.model is not None:
-        container = omit_empty(spec.model.rest)
-        yield RuntimeIntent(
-            origin=written.at(MODEL), model=spec.model, container=container, source=written.source(MODEL)
+        found.append(PullerIntent(origin=written.at()))
+    if model is not None:
+        container = omit_empty(model.rest)
+        found.append(
+            RuntimeIntent(origin=written.at(MODEL), model=model, container=container, source=written.source(MODEL))
         )
-        yield from model_intents(written, *storing(spec, spec.model))
+        found += model_intents(written, *storing(spec, model))
     else:
-        yield from custom_model(written, KSERVE_CONTAINER)
+        found += custom_model(written, KSERVE_CONTAINER)
     if spec.worker_spec is not None:
-        yield ParallelIntent(origin=written.at("workerSpec"), worker_spec=spec.worker_spec)
+        found.append(ParallelIntent(origin=written.at("workerSpec"), worker_spec=spec.worker_spec))
+    return found
 
 
 def storing(spec: PredictorSpec, model: ModelSpec) -> tuple[str, ModelSpec]:
@@ -87,7 +86,9 @@ def pulls_models(spec: PredictorSpec) -> bool:
     """
     if spec.containers:
         return variable(spec.containers[0], "MULTI_MODEL_SERVER") == "true"
-    if spec.model is None or spec.model.model_format.name == "huggingface" or spec.huggingface is not None:
+    if spec.model is None:
         return False
     _, model = storing(spec, spec.model)
-    return model.storage_uri is None and model.storage is None and not spec.storage_uris
+    if model.storage_uri is not None or model.storage is not None or spec.storage_uris:
+        return False
+    return spec.model.model_format.name != "huggingface" and spec.huggingface is None

@@ -209,16 +209,17 @@ def with_runtime(unit: Unit, component: Component, env: Env) -> tuple[Component,
 
     The model's container, as the runtime's defaults leave it, waits in the RuntimeIntent for merge_pods.
     """
-    intents, rest = component.take(RuntimeIntent)
+    intents = component.peek(RuntimeIntent)
     if not intents:
         return component, {}
     intent = intents[0]
-    runtime = chosen(unit, rest, intent.model, env)
+    runtime = chosen(unit, component, intent.model, env)
     defaults = runtime_defaults(as_annotated(runtime, unit, env), intent.model, intent.container, unit.name)
     if defaults.container is not intent.container:
         intent = evolve(intent, container=defaults.container)
-    waiting = (*rest.intents, intent)
-    return evolve(rest, runtime=runtime, protocol=defaults.protocol, intents=waiting), defaults.labels
+    others = [i for i in component.intents if not isinstance(i, RuntimeIntent)]
+    waiting = (*others, intent)
+    return evolve(component, runtime=runtime, protocol=defaults.protocol, intents=waiting), defaults.labels
 
 
 def with_labels(component: Component, added: dict[str, str]) -> Component:

@@ -30,6 +30,8 @@ SERVER_TYPES_BY_NAME = {
     "kserve-huggingfaceserver": "huggingfaceserver",
     "kserve-vllmserver": "vllmserver",
 }
+RANKED = {1: "v1", 2: "v2", 3: "grpc-v1", 4: "grpc-v2"}
+"""Protocols by their rank."""
 
 
 class ServerDefaults(NamedTuple):
@@ -103,5 +105,4 @@ def runtime_defaults(runtime: Runtime, model: ModelSpec, container: Json, servic
     defaults = DEFAULTS.get(server_type(runtime, empty_counts=True))
     if defaults is not None:
         return defaults(model, container, service)
-    ranked = {1: "v1", 2: "v2", 3: "grpc-v1", 4: "grpc-v2"}
-    return ServerDefaults(model.protocol_version or ranked.get(runtime.rank, ""), container)
+    return ServerDefaults(model.protocol_version or RANKED.get(runtime.rank, ""), container)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from kservec.core.catalog import Runtime
+    from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 
 LEFT_OUT = Code(
@@ -36,12 +38,16 @@ FIELDS = {
 }
 
 
-def leftovers(unit: Unit, component: Component) -> Iterator[Diagnostic]:
+def leftovers(unit: Unit, component: Component) -> Iterable[Diagnostic]:
     """Warnings about fields of a component's runtime that nothing comes of; a field that is off says nothing."""
     runtime = component.runtime
     spec = runtime.document.value.get("spec") or {} if runtime is not None else {}
+    return () if runtime is None or FIELDS.keys().isdisjoint(spec) else _leftovers(unit, runtime, spec)
+
+
+def _leftovers(unit: Unit, runtime: Runtime, spec: Json) -> Iterator[Diagnostic]:
     for field, hint in FIELDS.items():
-        if runtime is not None and spec.get(field):
+        if spec.get(field):
             message = f"{field} of runtime {runtime.name} has no effect"
             place = runtime.document.key_span(("spec", field))
             yield Diagnostic(code=LEFT_OUT, message=message, span=place, help=hint, subject=unit.ref)

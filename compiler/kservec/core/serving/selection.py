@@ -64,16 +64,16 @@ def first_fitting(model: ModelSpec, namespace: str, catalog: Catalog, *, multi_n
 
 def rivals(chosen: Runtime, model: ModelSpec, catalog: Catalog, *, multi_node: bool) -> list[Runtime]:
     """The runtimes that fit as well as the chosen one, and stand behind it only for their names."""
+    offer = chosen.namespace, format_label(model)
+    if offer not in catalog.contested:
+        return []
     name = model.model_format.name
 
     def merits(runtime: Runtime) -> tuple[int | None, int, str]:
         return runtime.priority(name), runtime.rank, runtime.created
 
-    offered = catalog.offers.get((chosen.namespace, format_label(model)), ())
-    if len(offered) < 2:
-        return []
     best = merits(chosen)
-    alike = [r for r in offered if r is not chosen and merits(r) == best]
+    alike = [r for r in catalog.offers[offer] if r is not chosen and merits(r) == best]
     return [r for r in alike if not refusal(r, model, multi_node=multi_node)]
 
 

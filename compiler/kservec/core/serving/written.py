@@ -26,7 +26,7 @@ from kservec.core.unit import Component, Role
 from kservec.spec.inferenceservice import ComponentExtension, InferenceService
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kservec.core.registry import Env
     from kservec.core.tree import Json, Origin, Path, Source
@@ -71,8 +71,10 @@ class Written(Generic[Part_co]):
         return Layers(layers)
 
 
-def bare_component(written: Written[ComponentExtension], env: Env) -> Component:
-    """A component with its metadata, its pod as the user wrote it, and the intents that every component may have.
+def bare_component(
+    written: Written[ComponentExtension], env: Env, more: Iterable[Intent] = (), implementation: Path = ()
+) -> Component:
+    """A component with its metadata, its pod as the user wrote it, the intents that every component may have, and more.
 
     Empty fields of the pod go, as they do where a server takes it through Go's types.
     """
@@ -93,14 +95,15 @@ def bare_component(written: Written[ComponentExtension], env: Env) -> Component:
             (passed_on(spec.annotations, env.platform), written.source("annotations")),
         ),
         pod=Tree.of(omit_empty(spec.rest), written.source()),
-        intents=tuple(extension_intents(written)),
+        implementation=implementation,
+        intents=(*extension_intents(written), *more),
     )
 
 
-def extension_intents(written: Written[ComponentExtension]) -> Iterator[Intent]:
+def extension_intents(written: Written[ComponentExtension]) -> list[Intent]:
     """The intents that predictor, transformer and explainer have in common."""
     spec = written.spec
-    yield ScaleIntent(
+    scale = ScaleIntent(
         origin=written.at(),
         min_replicas=spec.min_replicas,
         max_replicas=spec.max_replicas,
@@ -108,14 +111,16 @@ def extension_intents(written: Written[ComponentExtension]) -> Iterator[Intent]:
         metric=spec.scale_metric,
         auto_scaling=spec.auto_scaling,
     )
+    found: list[Intent] = [scale]
     if spec.logger is not None:
-        yield LoggerIntent(origin=written.at("logger"), logger=spec.logger)
+        found.append(LoggerIntent(origin=written.at("logger"), logger=spec.logger))
     if spec.batcher is not None and written.role is not Role.EXPLAINER:
-        yield BatcherIntent(origin=written.at("batcher"), batcher=spec.batcher)
+        found.append(BatcherIntent(origin=written.at("batcher"), batcher=spec.batcher))
     if spec.canary_traffic_percent is not None:
-        yield CanaryIntent(origin=written.at("canaryTrafficPercent"), percent=spec.canary_traffic_percent)
+        found.append(CanaryIntent(origin=written.at("canaryTrafficPercent"), percent=spec.canary_traffic_percent))
     if spec.storage_uris:
-        yield several_models(written)
+        found.append(several_models(written))
+    return found
 
 
 def several_models(written: Written[ComponentExtension]) -> ModelIntent:
