@@ -150,5 +150,7 @@ def url_of(unit: Unit, env: Env) -> str:
         from kservec.core.llm.settings import service_url  # noqa: PLC0415 - most runs have no such service
 
         return service_url(unit, env.platform)
-    style = next((style for style in env.plugs.styles if style.selects(unit, env)), None)
-    return style.url(unit, env) if style is not None else ""
+    for style in env.plugs.styles:
+        if style.selects(unit, env):
+            return style.url(unit, env)
+    return ""

@@ -50,7 +50,8 @@ def default_inferenceservice(value: Json, platform: PlatformConfig) -> Defaulted
     spec = value.get("spec") or {}
     predictor = spec.get("predictor")
     moved: Mapping[Path, Path] = {}
-    if predictor is not None and not _is_modelmesh(annotations):
+    is_modelmesh = _is_modelmesh(annotations)
+    if predictor is not None and not is_modelmesh:
         predictor, moved = _default_predictor(predictor, platform)
     components = [("predictor", predictor)]
     if "transformer" in spec:
@@ -59,7 +60,8 @@ def default_inferenceservice(value: Json, platform: PlatformConfig) -> Defaulted
         components.append(("explainer", _default_explainer(spec["explainer"], platform)))
     if not platform.security.auto_mount_service_account_token:
         components = [(role, _without_token(component)) for role, component in components]
-    metadata = _with_annotations(value["metadata"], _default_annotations(annotations, predictor, platform))
+    model = None if is_modelmesh else (predictor or {}).get("model")
+    metadata = _with_annotations(value["metadata"], _default_annotations(annotations, model, platform))
     for role, component in components:
         if component is not spec.get(role):
             spec = {**spec, role: component}
@@ -70,16 +72,15 @@ def _with_annotations(metadata: Json, added: Mapping[str, str]) -> Json:
     return {**metadata, "annotations": {**(metadata.get("annotations") or {}), **added}} if added else metadata
 
 
-def _default_annotations(annotations: Mapping[str, str], predictor: Json, platform: PlatformConfig) -> dict[str, str]:
-    """Annotations to write: the mode in its present spelling, and the format of the predictor's model."""
+def _default_annotations(annotations: Mapping[str, str], model: Json, platform: PlatformConfig) -> dict[str, str]:
+    """Annotations to write: the mode in its present spelling, and the format of the predictor's model, if any."""
     added: dict[str, str] = {}
     text = annotations.get(DEPLOYMENT_MODE)
     mode = default_mode(platform) if text is None else MODES.get(text)
     # A default of Knative is the one that KServe does not write down.
     if mode is not None and mode != text and not (text is None and mode is Mode.KNATIVE):
         added[DEPLOYMENT_MODE] = mode.value
-    model = (predictor or {}).get("model")
-    if model and MODEL_FORMAT not in annotations and not _is_modelmesh(annotations):
+    if model and MODEL_FORMAT not in annotations:
         name = (model.get("modelFormat") or {}).get("name")
         if name:
             added[MODEL_FORMAT] = name

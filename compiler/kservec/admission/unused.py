@@ -112,8 +112,11 @@ def check_unused(subject: Subject) -> Iterator[Diagnostic]:
 
 def is_unused(subject: Subject, part: Part, unused: Unused) -> bool:
     """Whether a field is written that nothing reads."""
-    if lookup(part.spec, unused.field) is None:
-        return False
+    value = part.spec
+    for step in unused.field:
+        value = value.get(step)
+        if value is None:
+            return False
     return unused.when is None or unused.when(subject, part)
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from kservec.core.tree import Json
 
 KSERVE_GROUP = "serving.kserve.io"
+KSERVE_VERSIONS = f"{KSERVE_GROUP}/"
+"""What the versions of the group begin with."""
 OWN_GROUP = "kservec.dev"
 OWN_VERSION = f"{OWN_GROUP}/v1alpha1"
 CLUSTER = "Cluster"
@@ -74,7 +76,7 @@ class Entry(NamedTuple):
     @property
     def is_kserve(self) -> bool:
         """Whether KServe owns the kind."""
-        return self.ref.api_version.startswith(f"{KSERVE_GROUP}/")
+        return self.ref.api_version.startswith(KSERVE_VERSIONS)
 
 
 def entries_of(documents: Iterable[Document], rank: Rank, schemas: Schemas) -> Iterator[Entry]:

@@ -23,7 +23,7 @@ from kservec.admission.validation.implementation import check_implementations, c
 from kservec.admission.validation.logger import check_loggers
 from kservec.admission.validation.multi_node import check_multi_node
 from kservec.admission.validation.name import check_name
-from kservec.admission.validation.replicas import check_counts
+from kservec.admission.validation.replicas import COUNTS, check_counts
 from kservec.admission.validation.storage import check_explainer_storage, check_storage_uris
 from kservec.admission.validation.visibility import check_visibility
 
@@ -51,7 +51,7 @@ RULES: tuple[Rule, ...] = (
     Rule(check_implementations),
     Rule(check_frameworks, frozenset(CHECKS)),
     Rule(check_explainer_storage, frozenset({"art"})),
-    Rule(check_counts),
+    Rule(check_counts, frozenset(COUNTS)),
     Rule(check_loggers, frozenset({"logger"})),
     Rule(check_autoscaling),
     Rule(check_canaries, frozenset({"canary"})),

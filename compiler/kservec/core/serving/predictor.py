@@ -11,12 +11,10 @@ from kservec.core.pods.strategic import omit_empty
 from kservec.core.serving.written import bare_component, custom_model, storage_container
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kservec.core.intents import Intent
     from kservec.core.registry import Env
     from kservec.core.serving.written import Written
-    from kservec.core.tree import Path
+    from kservec.core.tree import Origin
     from kservec.core.unit import Component
     from kservec.spec.inferenceservice import ModelSpec, PredictorSpec
 
@@ -58,25 +56,28 @@ def storing(spec: PredictorSpec, model: ModelSpec) -> tuple[str, ModelSpec]:
     return spec.frameworks[0] if spec.frameworks else (MODEL, model)
 
 
-def model_intents(written: Written[PredictorSpec], field: str, model: ModelSpec) -> Iterator[ModelIntent]:
+def model_intents(written: Written[PredictorSpec], field: str, model: ModelSpec) -> list[ModelIntent]:
     """The model that `storageUri` or `storage.path` names.
 
     With both, the place of `storage.path` comes first; attach_models refuses the two together, as KServe does.
     """
-    places: list[tuple[str, Path]] = []
+    places: list[tuple[str, Origin]] = []
     if model.storage is not None and model.storage.path is not None:
-        places.append((f"{ANY_SCHEME}://{model.storage.path.removeprefix('/')}", ("storage", "path")))
+        uri = f"{ANY_SCHEME}://{model.storage.path.removeprefix('/')}"
+        places.append((uri, written.at(field, "storage", "path")))
     if model.storage_uri is not None:
-        places.append((model.storage_uri, ("storageUri",)))
-    for uri, rest in places:
-        origin = written.at(field, *rest)
-        yield ModelIntent(
+        places.append((model.storage_uri, written.at(field, "storageUri")))
+    container_name = storage_container(written) if model.storage_uri is not None else ""
+    return [
+        ModelIntent(
             origin=origin,
             sources=(ModelSource(uri=uri, mount_path=MODEL_PATH, origin=origin),),
             storage=model.storage,
-            container_name=storage_container(written) if model.storage_uri is not None else "",
+            container_name=container_name,
             confidential=model.confidential,
         )
+        for uri, origin in places
+    ]
 
 
 def pulls_models(spec: PredictorSpec) -> bool:
