@@ -62,6 +62,7 @@ _is_label = re.compile(_LABEL).fullmatch
 _is_host = re.compile(rf"(?=.{{1,{MAX_HOST}}}\Z){_LABEL}(?:\.{_LABEL})+").fullmatch
 _is_subdomain = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
 _find_plain = re.compile(r"\{\{ *\.(Name|Namespace|IngressDomain) *\}\}")
+_find_name = re.compile(r"\{\{ *\.Name *\}\}")
 _is_path = re.compile(r"/([^%\x00-\x1f\x7f]|%[0-9a-fA-F]{2})*").fullmatch
 
 
@@ -181,9 +182,15 @@ def is_plain(template: str) -> bool:
 @lru_cache(maxsize=64)
 def plain_host(template: str, name: str, namespace: str, domain: str) -> tuple[str, str]:
     """What a plain template gives, and why that is no domain name; empty if it is one."""
-    values = {"Name": name, "Namespace": namespace, "IngressDomain": domain}
-    rendered = _find_plain.sub(lambda found: values[found[1]], template)
+    rendered = name.join(around_name(template, namespace, domain))
     return rendered, host_fault(rendered)
+
+
+@lru_cache(maxsize=256)
+def around_name(template: str, namespace: str, domain: str) -> tuple[str, ...]:
+    """The texts between which a plain template puts the name: the same for all services of a namespace."""
+    values = {"Namespace": namespace, "IngressDomain": domain}
+    return tuple(_find_plain.sub(lambda found: values[found[1]], text) for text in _find_name.split(template))
 
 
 def host_fault(name: str) -> str:
