@@ -59,32 +59,40 @@ OF_KNATIVE = ("livenessProbe", "readinessProbe")
 CALLS = ("httpGet", "tcpSocket")
 
 
-def port_findings(unit: Unit, component: Component) -> Iterator[Diagnostic]:
+def port_findings(unit: Unit, component: Component) -> list[Diagnostic]:
     """What is wrong with the ports of a component's pod."""
+    found: list[Diagnostic] = []
     if len(component.pod.value["containers"]) > 1:
-        yield from taken_ports(unit, component.pod)
-        yield from assumed_port(unit, component.pod)
-    yield from told_elsewhere(unit, component)
-    yield from unknown_ports(unit, component.pod)
+        found += taken_ports(unit, component.pod)
+        found += assumed_port(unit, component.pod)
+    found += told_elsewhere(unit, component)
+    found += unknown_ports(unit, component.pod)
     if component.worker_pod is not None:
-        yield from unknown_ports(unit, component.worker_pod)
+        found += unknown_ports(unit, component.worker_pod)
+    return found
 
 
-def unknown_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
+def unknown_ports(unit: Unit, pod: Tree) -> list[Diagnostic]:
     """Warnings about probes and hooks that name a port which their container does not list."""
+    found: list[Diagnostic] = []
     containers = pod.value["containers"]
     for container in containers:
+        named = named_ports(container)
+        if not named:
+            continue
         listed = {port.get("name") for port in container.get("ports") or ()}
         is_served = unit.mode is Mode.KNATIVE and (bool(listed) or len(containers) == 1)
-        for path, name in named_ports(container):
+        for path, name in named:
             if name not in listed and not (is_served and path[0] in OF_KNATIVE):
                 message = f"{path[-3]} of container {container['name']} asks at port {name}, which it does not list"
                 span = pod.span(("containers", container["name"], *path))
-                yield finding(unit, UNKNOWN, message, span, "list a port of that name, or give the number")
+                found.append(finding(unit, UNKNOWN, message, span, "list a port of that name, or give the number"))
+    return found
 
 
-def named_ports(container: Json) -> Iterator[tuple[Path, str]]:
+def named_ports(container: Json) -> list[tuple[Path, str]]:
     """The ports that probes and hooks of a container name, and where that stands in it."""
+    found: list[tuple[Path, str]] = []
     for caller in CALLERS:
         if caller[0] not in container:
             continue
@@ -92,9 +100,11 @@ def named_ports(container: Json) -> Iterator[tuple[Path, str]]:
         for field in caller:
             asked = asked.get(field) or {}
         for call in CALLS:
-            name = (asked.get(call) or {}).get("port")
-            if isinstance(name, str):
-                yield (*caller, call, "port"), name
+            if call in asked:
+                name = (asked[call] or {}).get("port")
+                if isinstance(name, str):
+                    found.append(((*caller, call, "port"), name))
+    return found
 
 
 def taken_ports(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
@@ -125,21 +135,23 @@ def assumed_port(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
         yield finding(unit, ASSUMED, message, span, "list the port of each container under its ports")
 
 
-def told_elsewhere(unit: Unit, component: Component) -> Iterator[Diagnostic]:
+def told_elsewhere(unit: Unit, component: Component) -> tuple[Diagnostic, ...]:
     """The warning about a server whose arguments name ports of which none is the one that requests go to."""
     container = serving_container(component.pod.value)
     asked = [arg for arg in container.get("args") or () if arg.startswith(HTTP_OPTIONS)]
+    if not asked:
+        return ()
     target = first_port(container)
-    if not asked or (len(asked) == 1 and asked[0].endswith(f"={target}")):
-        return
+    if len(asked) == 1 and asked[0].endswith(f"={target}"):
+        return ()
     told = told_ports(container)
     http = [option for option in HTTP_OPTIONS if option in told]
     if not http or str(target) in {port for port, _ in told.values()}:
-        return
+        return ()
     port, i = told[http[0]]
     message = f"requests and probes go to port {target} of {container['name']}, and {http[0]} has it listen at {port}"
     span = component.pod.span(("containers", container["name"], "args", i))
-    yield finding(unit, ELSEWHERE, message, span, f"list the port: ports: [{{containerPort: {port}}}]")
+    return (finding(unit, ELSEWHERE, message, span, f"list the port: ports: [{{containerPort: {port}}}]"),)
 
 
 def told_ports(container: Json) -> dict[str, tuple[str, int]]:
