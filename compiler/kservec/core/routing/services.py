@@ -21,7 +21,7 @@ from kservec.core.names import (
     worker_name,
     workers_service_name,
 )
-from kservec.core.pods.containers import serving_container
+from kservec.core.pods.containers import first_port, serving_container
 from kservec.core.records import evolve
 from kservec.core.routing.objects import component_object
 from kservec.core.serving.arguments import PREDICTOR_HOST, options
@@ -46,22 +46,22 @@ def service_ports(component: Component) -> tuple[Port, ...]:
     The first is port 80 of the Service, the others keep their numbers; with a logger or batcher the first leads to
     the agent. KServe: reconcilers/service/service_reconciler.go, createDefaultSvc
     """
-    declared = serving_container(component.pod.value).get("ports") or ()
-    if declared:
-        first, *others = map(port_of, declared)
-    else:
-        first, others = Port(name=component.name, port=DEFAULT_PORT, target_port=DEFAULT_PORT), []
-    target = AGENT_PORT if component.agent else first.target_port
-    return (evolve(first, port=SERVICE_PORT, target_port=target), *others)
+    container = serving_container(component.pod.value)
+    declared = container.get("ports") or ()
+    target = AGENT_PORT if component.agent else first_port(container)
+    if not declared:
+        return (Port(name=component.name, port=SERVICE_PORT, target_port=target),)
+    first = port_of(declared[0], SERVICE_PORT, target)
+    return (first, *(port_of(other, other["containerPort"], other["containerPort"]) for other in declared[1:]))
 
 
-def port_of(declared: Json) -> Port:
+def port_of(declared: Json, number: int, target: int) -> Port:
     """A container port as a port of a Service. A name with grpc or h2c in it, in lower case, makes it HTTP/2."""
-    name, number = declared.get("name") or "", declared["containerPort"]
+    name = declared.get("name") or ""
     return Port(
         name=name,
         port=number,
-        target_port=number,
+        target_port=target,
         protocol=declared.get("protocol") or "TCP",
         app_protocol=H2C if speaks_grpc(name) else "",
     )
