@@ -5,14 +5,13 @@ KServe: reconcilers/ingress/httproute_reconciler.go
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kservec.core.diagnostics import Code, Diagnostic, Needed, ObjectRef, Reject, Severity
 from kservec.core.effects import without_effect
 from kservec.core.intents import CanaryIntent
 from kservec.core.names import SERVICE_PORT, predictor_name
-from kservec.core.records import record
 from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.routing.domains import (
     SECTION,
@@ -45,6 +44,9 @@ DEFAULT_TIMEOUT = 60
 MAX_PART = 99_999
 """The greatest number in one part of a Gateway API duration."""
 
+Rules: TypeAlias = "dict[Role, tuple[Component, list[Json]]]"
+"""By role a component and the rules for all requests to it."""
+
 BEHIND_TRANSFORMER = Code(
     "exposure/canary-behind-transformer",
     Severity.WARNING,
@@ -76,8 +78,7 @@ GATEWAY_UNDECLARED = Code(
 )
 
 
-@record
-class Routes:
+class Routes(NamedTuple):
     """What the routes of a service share.
 
     `weights` are the shares of the stable predictor, under an empty name, and of each canary's Service; none where
@@ -91,9 +92,7 @@ class Routes:
 
     def route(self, name: str, hosts: list[str], rules: list[Json]) -> Manifest:
         """One HTTPRoute, attached to the Gateway of KServe's configuration."""
-        namespace, _, gateway = self.platform.ingress.kserve_ingress_gateway.partition("/")
-        parent = {"group": GROUP, "kind": "Gateway", "namespace": namespace, "name": gateway}
-        spec = Tree.of({"parentRefs": [parent], "hostnames": hosts, "rules": rules}, MADE)
+        spec = Tree.of({"parentRefs": parents(self.platform), "hostnames": hosts, "rules": rules}, MADE)
         return service_object(ObjectRef(API_VERSION, KIND, self.unit.namespace, name), self.metadata, spec)
 
     def rule(self, match: Json, component: Component, port: int = SERVICE_PORT) -> Json:
@@ -118,10 +117,9 @@ class Routes:
             rule["timeouts"] = {"request": duration(component.extension.timeout)}
         return rule
 
-    @cached_property
-    def of_components(self) -> dict[Role, tuple[Component, list[Json]]]:
+    def of_components(self) -> Rules:
         """The first component of each role that there is, and the rules for all requests to it."""
-        found: dict[Role, tuple[Component, list[Json]]] = {}
+        found: Rules = {}
         for component in self.unit.components:
             if component.role not in found:
                 found[component.role] = (component, self.component_rules(component))
@@ -129,11 +127,19 @@ class Routes:
 
     def component_rules(self, component: Component) -> list[Json]:
         """The rules for all requests to a component: gRPC apart from the rest where its Service has ports for both."""
-        grpc = next((p.port for p in component.ports if is_grpc(p)), 0)
-        http = next((p.port for p in component.ports if not is_grpc(p)), 0)
-        if grpc and http:
-            return [self.rule(GRPC_MATCH, component, grpc), self.rule(matches(EVERYTHING), component, http)]
+        if len(component.ports) > 1:
+            grpc = next((p.port for p in component.ports if is_grpc(p)), 0)
+            http = next((p.port for p in component.ports if not is_grpc(p)), 0)
+            if grpc and http:
+                return [self.rule(GRPC_MATCH, component, grpc), self.rule(matches(EVERYTHING), component, http)]
         return [self.rule(matches(EVERYTHING), component)]
+
+
+@lru_cache(maxsize=8)
+def parents(platform: PlatformConfig) -> list[Json]:
+    """The Gateway of KServe's configuration, as each route refers to it."""
+    namespace, _, gateway = platform.ingress.kserve_ingress_gateway.partition("/")
+    return [{"group": GROUP, "kind": "Gateway", "namespace": namespace, "name": gateway}]
 
 
 def matches(expression: str) -> Json:
@@ -165,8 +171,10 @@ def canary_weights(unit: Unit, env: Env) -> tuple[tuple[str, int], ...]:
     if not env.profile.splits_canaries:
         return ()
     canaries = [(c, i.percent) for c in unit.components if c.canary for i in c.peek(CanaryIntent)]
+    if not canaries:
+        return ()
     shares = [(c.name, percent) for c, percent in canaries if c.replicas != 0 and not is_stopped(unit, c)]
-    return (("", 100 - sum(percent for _, percent in shares)), *shares) if canaries else ()
+    return (("", 100 - sum(percent for _, percent in shares)), *shares)
 
 
 def selects(unit: Unit, env: Env) -> bool:
@@ -187,29 +195,32 @@ def render(unit: Unit, env: Env) -> Exposed:
         raise Reject(finding(unit, KIND_ABSENT, f"{unit.ref} needs HTTPRoute, which the cluster lacks", ("metadata",)))
     weights, metadata = canary_weights(unit, env), route_metadata(unit, platform)
     routes = Routes(unit=unit, platform=platform, metadata=metadata, weights=weights)
-    top, found = service_route(routes)
-    parts = tuple(component_routes(routes, env))
-    manifests = parts if stopped_alone(unit) else (*parts, top)
-    warnings = (*unused_timeouts(unit, platform), *behind_transformer(routes))
-    return Exposed(manifests, (*undeclared_gateway(env), *found, *warnings))
+    rules = routes.of_components()
+    top, found = service_route(routes, rules)
+    parts = component_routes(routes, rules, env)
+    manifests = parts if stopped_alone(unit) else [*parts, top]
+    unsent = behind_transformer(routes) if weights else ()
+    return Exposed(tuple(manifests), (*undeclared_gateway(env), *found, *unused_timeouts(unit, platform), *unsent))
 
 
-def component_routes(routes: Routes, env: Env) -> Iterator[Manifest]:
+def component_routes(routes: Routes, rules_of: Rules, env: Env) -> list[Manifest]:
     """A route for each component that runs; the predictor's has a name that its `name` does not change.
 
     In versions of KServe without canaries it has the name of the predictor.
 
     KServe: createRawPredictorHTTPRoute, createRawTransformerHTTPRoute, createRawExplainerHTTPRoute
     """
-    for role, (component, rules) in routes.of_components.items():
+    made: list[Manifest] = []
+    for role, (component, rules) in rules_of.items():
         if is_stopped(routes.unit, component):
             continue
         is_stable = role is Role.PREDICTOR and env.profile.splits_canaries
         name = predictor_name(routes.unit.name) if is_stable else component.name
-        yield routes.route(name, [service_host(routes.unit, routes.platform, name)], rules)
+        made.append(routes.route(name, [service_host(routes.unit, routes.platform, name)], rules))
+    return made
 
 
-def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
+def service_route(routes: Routes, rules_of: Rules) -> tuple[Manifest, tuple[Diagnostic, ...]]:
     """The route of the service as a whole. KServe: createRawTopLevelHTTPRoute."""
     unit, platform = routes.unit, routes.platform
     own = service_host(unit, platform, unit.name)
@@ -217,7 +228,7 @@ def service_route(routes: Routes) -> tuple[Manifest, tuple[Diagnostic, ...]]:
     hosts = [own, *further]
     entry, explainer = entry_component(unit), unit.component(Role.EXPLAINER)
     rules = [routes.rule(matches(EXPLAIN), explainer)] if explainer is not None else []
-    rules += routes.of_components[entry.role][1]
+    rules += rules_of[entry.role][1]
     if platform.ingress.path_template:
         hosts.append(platform.ingress.ingress_domain)
         path = service_path(unit, platform)
@@ -238,13 +249,13 @@ def behind_transformer(routes: Routes) -> Iterator[Diagnostic]:
             yield finding(unit, BEHIND_TRANSFORMER, message, (*component.path[:-1], "trafficPercent"), help_text)
 
 
-def unused_timeouts(unit: Unit, platform: PlatformConfig) -> Iterator[Diagnostic]:
+def unused_timeouts(unit: Unit, platform: PlatformConfig) -> tuple[Diagnostic, ...]:
     """Warnings about timeouts where the platform keeps them out of routes."""
-    if platform.ingress.disable_http_route_timeout:
-        for component in unit.components:
-            if component.extension.timeout is not None:
-                path = (*component.path, "timeout")
-                yield without_effect(unit, path, "the platform keeps timeouts out of routes (disableHTTPRouteTimeout)")
+    if not platform.ingress.disable_http_route_timeout:
+        return ()
+    reason = "the platform keeps timeouts out of routes (disableHTTPRouteTimeout)"
+    timed = [component for component in unit.components if component.extension.timeout is not None]
+    return tuple(without_effect(unit, (*component.path, "timeout"), reason) for component in timed)
 
 
 def undeclared_gateway(env: Env) -> tuple[Diagnostic, ...]:

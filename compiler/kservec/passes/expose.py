@@ -52,20 +52,26 @@ def expose(unit: Unit, env: Env) -> Step:
     standard = unit.mode is Mode.STANDARD
     if standard:
         check_component_hosts(unit, env)
-    wanted, unit = unit.take(ExposeIntent)
-    running = [c for c in unit.components if not is_stopped(unit, c)]
-    if not wanted or (unit.stopped and not running):
-        return Step(without_canaries(unit))
+    others = tuple([intent for intent in unit.intents if not isinstance(intent, ExposeIntent)])
+    if len(others) == len(unit.intents) or (unit.stopped and not running(unit)):
+        return Step(evolve(unit, intents=others, components=without_canaries(unit)))
     style = choose_style(unit, env)
-    services: tuple[Manifest, ...] = ()
     if standard:
         unit = with_predictor_port(with_ports(unit, env))
-        running = [c for c in unit.components if not is_stopped(unit, c)]
-        services = tuple(m for c in running for m in (render_service(unit, c), *render_node_services(unit, c)))
+    runs = running(unit)
+    services: list[Manifest] = []
+    for component in runs if standard else ():
+        services += (render_service(unit, component), *render_node_services(unit, component))
     manifests, found = style.render(unit, env) if not unit.stopped else Exposed()
-    exposed = evolve(without_canaries(unit), bundle=unit.bundle.add(*services, *manifests))
-    ports = (d for c in running for d in port_findings(unit, c))
-    return Step(exposed, (*stop_findings(unit, style), *found, *dict.fromkeys(ports), *unmet(unit, style, env)))
+    bundle = unit.bundle.add(*services, *manifests)
+    exposed = evolve(unit, intents=others, components=without_canaries(unit), bundle=bundle)
+    ports = dict.fromkeys([d for c in runs for d in port_findings(unit, c)])
+    return Step(exposed, (*stop_findings(unit, style), *found, *ports, *unmet(unit, style, env)))
+
+
+def running(unit: Unit) -> list[Component]:
+    """The components that have pods."""
+    return [component for component in unit.components if not is_stopped(unit, component)]
 
 
 def check_component_hosts(unit: Unit, env: Env) -> None:
@@ -101,29 +107,33 @@ def choose_style(unit: Unit, env: Env) -> Style:
 def with_ports(unit: Unit, env: Env) -> Unit:
     """The unit whose components know the ports of their Services."""
     headless = env.platform.service.service_cluster_ip_none
-    return unit.with_components(tuple(evolve(c, ports=service_ports(c), headless=headless) for c in unit.components))
+    ported = [evolve(c, ports=service_ports(c), headless=headless) for c in unit.components]
+    return evolve(unit, components=tuple(ported))
 
 
-def without_canaries(unit: Unit) -> Unit:
-    """The unit without the shares of traffic, which the routes have taken into account.
+def without_canaries(unit: Unit) -> tuple[Component, ...]:
+    """The components without the shares of traffic, which the routes have taken into account.
 
     In Knative mode the workload shares traffic between its own revisions, and needs them still.
     """
     if unit.mode is Mode.KNATIVE:
-        return unit
-    return unit.with_components(tuple(c.take(CanaryIntent)[1] for c in unit.components))
+        return unit.components
+    return tuple([c.take(CanaryIntent)[1] if c.intents else c for c in unit.components])
 
 
-def unmet(unit: Unit, style: Style, env: Env) -> Iterator[Diagnostic]:
+def unmet(unit: Unit, style: Style, env: Env) -> list[Diagnostic]:
     """Warnings about what the user asked of the routes and the style cannot do."""
+    found: list[Diagnostic] = []
     for component in unit.components:
         if component.extension.timeout is not None and StyleTrait.TIMEOUTS not in style.traits:
-            yield without_effect(unit, (*component.path, "timeout"), "routes on this platform have no time limit")
-        for share in component.peek(CanaryIntent):
+            path = (*component.path, "timeout")
+            found.append(without_effect(unit, path, "routes on this platform have no time limit"))
+        for share in component.peek(CanaryIntent) if component.intents else ():
             if component.canary and share.percent and not env.profile.splits_canaries:
-                yield unsplit(unit, component, env)
+                found.append(unsplit(unit, component, env))
             else:
-                yield from unmet_share(unit, component, share, style)
+                found += unmet_share(unit, component, share, style)
+    return found
 
 
 def unsplit(unit: Unit, component: Component, env: Env) -> Diagnostic:

@@ -59,7 +59,9 @@ def route_metadata(unit: Unit, platform: PlatformConfig) -> Metadata:
     KServe: reconcilers/ingress/httproute_reconciler.go, createRawTopLevelHTTPRoute
     """
     kept_back = disallowed_labels(platform)
-    labels = {k: v for k, v in unit.labels.items() if k not in kept_back}
+    labels = {**unit.labels}
+    if not kept_back.isdisjoint(labels):
+        labels = {k: v for k, v in labels.items() if k not in kept_back}
     return unit_metadata(unit, labels, passed_on(unit.annotations, platform))
 
 

@@ -14,7 +14,7 @@ from kservec.core.names import STOP
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env, Style
@@ -43,7 +43,7 @@ def is_stopped(unit: Unit, component: Component) -> bool:
 
 def stopped_alone(unit: Unit) -> tuple[Component, ...]:
     """The components, canaries aside, without which a unit that is not stopped as a whole is not ready."""
-    return () if unit.stopped else tuple(c for c in unit.components if not c.canary and is_stopped(unit, c))
+    return () if unit.stopped else tuple([c for c in unit.components if not c.canary and is_stopped(unit, c)])
 
 
 def is_cut_off(unit: Unit, style: Style) -> bool:
@@ -64,11 +64,15 @@ def is_down(unit: Unit, env: Env) -> bool:
     return style is None or is_cut_off(unit, style)
 
 
-def stop_findings(unit: Unit, style: Style) -> Iterator[Diagnostic]:
+def stop_findings(unit: Unit, style: Style) -> list[Diagnostic]:
     """Warnings about components that are stopped while the service is not."""
-    for component in stopped_alone(unit):
-        nowhere = f", and what leads to {component.name} leads nowhere"
-        then = " and has no routes of its own" if is_needed(unit, component, style) else nowhere
-        message = f"{component.name} is stopped, so {unit.ref} is never ready{then}"
-        place = component.annotations.span((STOP,))
-        yield finding(unit, COMPONENT_STOPPED, message, place, f"annotate the whole object with {STOP}")
+    return [stop_finding(unit, component, style) for component in stopped_alone(unit)]
+
+
+def stop_finding(unit: Unit, component: Component, style: Style) -> Diagnostic:
+    """The warning about a component that is stopped while the service is not."""
+    nowhere = f", and what leads to {component.name} leads nowhere"
+    then = " and has no routes of its own" if is_needed(unit, component, style) else nowhere
+    message = f"{component.name} is stopped, so {unit.ref} is never ready{then}"
+    place = component.annotations.span((STOP,))
+    return finding(unit, COMPONENT_STOPPED, message, place, f"annotate the whole object with {STOP}")
