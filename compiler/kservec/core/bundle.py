@@ -8,6 +8,8 @@ from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severi
 from kservec.core.tree import Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kservec.core.tree import Json, Origin
 
 OBJECT_TWICE = Code(
@@ -46,13 +48,19 @@ class Bundle(NamedTuple):
         Raises:
             Reject: an object of the same identity is there already.
         """
-        seen = {m.ref: m for m in self.manifests}
-        for manifest in added:
-            other = seen.get(manifest.ref)
-            if other is not None:
-                raise Reject(object_twice(manifest, other))
-            seen[manifest.ref] = manifest
-        return Bundle(tuple(seen.values()))
+        if not added:
+            return self
+        together = (*self.manifests, *added)
+        if len({m.ref for m in together}) < len(together):
+            raise Reject(first_twice(together))
+        return Bundle(together)
+
+
+def first_twice(manifests: Sequence[Manifest]) -> Diagnostic:
+    """The diagnostic about the first of some manifests that has the identity of one before it; there is one."""
+    seen: dict[ObjectRef, Manifest] = {}
+    later = next(made for made in manifests if seen.setdefault(made.ref, made) is not made)
+    return object_twice(later, seen[later.ref])
 
 
 def object_twice(manifest: Manifest, other: Manifest) -> Diagnostic:
