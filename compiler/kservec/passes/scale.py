@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
@@ -14,11 +15,9 @@ from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.registry import Env, Scaled, Scaler
-    from kservec.core.unit import Component, Unit
+    from kservec.core.registry import Companion, Env, Plugs, Scaled, Scaler
+    from kservec.core.unit import Component, Mode, Unit
 
 TAKEN_BACK = Origin(Layer.PASS, "scale")
 
@@ -55,10 +54,11 @@ def scale(unit: Unit, env: Env) -> Step:
             scaler = choose_scaler(unit, component, intent, env)
             if is_stopped(unit, component):
                 continue
-            found += unheeded(unit, component)
+            if component.extension.scale_metric_type is not None:
+                found.append(unheeded_type(unit, component))
             scaled = scaler.render(unit, component, intent, env)
             component = scaled_component(component, scaled)  # noqa: PLW2901
-            beside = [c.render(unit, component, intent, env) for c in env.plugs.companions if unit.mode in c.modes]
+            beside = [c.render(unit, component, intent, env) for c in companions_of(env.plugs, unit.mode)]
             for made in (scaled, *beside):
                 bundle = bundle.add(*made.manifests)
                 found += made.diagnostics
@@ -72,7 +72,7 @@ def choose_scaler(unit: Unit, component: Component, intent: ScaleIntent, env: En
     Raises:
         Reject: there is none.
     """
-    fitting = [s for s in env.plugs.scalers if unit.mode in s.modes]
+    fitting = scalers_of(env.plugs, unit.mode)
     if len(fitting) == 1:
         return fitting[0]
     for scaler in fitting:
@@ -86,6 +86,18 @@ def choose_scaler(unit: Unit, component: Component, intent: ScaleIntent, env: En
     raise Reject(finding(unit, UNKNOWN_CLASS, message, span, f"choose one of {names}"))
 
 
+@lru_cache(maxsize=8)
+def scalers_of(plugs: Plugs, mode: Mode) -> tuple[Scaler, ...]:
+    """The autoscalers that a mode knows."""
+    return tuple(scaler for scaler in plugs.scalers if mode in scaler.modes)
+
+
+@lru_cache(maxsize=8)
+def companions_of(plugs: Plugs, mode: Mode) -> tuple[Companion, ...]:
+    """What may stand beside the autoscalers of a mode."""
+    return tuple(companion for companion in plugs.companions if mode in companion.modes)
+
+
 def scaled_component(component: Component, scaled: Scaled) -> Component:
     """The component with its replicas and with annotations for its pods."""
     if scaled.replicas is None and not scaled.pod_annotations:
@@ -97,8 +109,7 @@ def scaled_component(component: Component, scaled: Scaled) -> Component:
     return evolve(component, replicas=scaled.replicas, annotations=own, pod_annotations=annotations)
 
 
-def unheeded(unit: Unit, component: Component) -> Iterator[Diagnostic]:
-    """Findings that do not depend on the scaler."""
-    if component.extension.scale_metric_type is not None:
-        path = (*component.path, "scaleMetricType")
-        yield without_effect(unit, path, "KServe never reads it", "use autoScaling.metrics")
+def unheeded_type(unit: Unit, component: Component) -> Diagnostic:
+    """The warning about the type of a metric, whichever the scaler is."""
+    path = (*component.path, "scaleMetricType")
+    return without_effect(unit, path, "KServe never reads it", "use autoScaling.metrics")

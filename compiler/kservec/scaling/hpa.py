@@ -59,7 +59,7 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
     """
     del env
     least, most = counts = bounds(intent, floor=LEAST)
-    metrics = list(metrics_of(unit, component, intent)) or [resource_metric(CPU, percent_target(DEFAULT_PERCENT))]
+    metrics = metrics_of(unit, component, intent) or [resource_metric(CPU, percent_target(DEFAULT_PERCENT))]
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": component.name}
     fields = {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most, "metrics": metrics}
     if intent.auto_scaling is not None and intent.auto_scaling.behavior:
@@ -73,34 +73,36 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
 
 def shares(metrics: list[Json]) -> tuple[str, ...]:
     """The resources that are held at a utilization."""
-    resources = (metric["resource"] for metric in metrics)
-    return tuple(r["name"] for r in resources if r["target"]["type"] == UTILIZATION)
+    resources = [metric["resource"] for metric in metrics]
+    return tuple([r["name"] for r in resources if r["target"]["type"] == UTILIZATION])
 
 
 def origins(
     unit: Unit, component: Component, intent: ScaleIntent, fields: Mapping[str, Json]
-) -> Iterator[tuple[Path, Origin]]:
+) -> list[tuple[Path, Origin]]:
     """The fields of the spec that were made of the user's, each with where that is written."""
-    for name, path in scale_settings(component, intent):
-        if name in MADE_OF:
-            yield (MADE_OF[name],), unit.source.origin(*path)
+    at, settings = unit.source.origin, scale_settings(component, intent)
+    made: list[tuple[Path, Origin]] = [((MADE_OF[name],), at(*path)) for name, path in settings if name in MADE_OF]
     if "behavior" in fields:
-        yield ("behavior",), unit.source.origin(*component.path, "autoScaling", "behavior")
+        made.append((("behavior",), at(*component.path, "autoScaling", "behavior")))
+    return made
 
 
-def metrics_of(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Json]:
+def metrics_of(unit: Unit, component: Component, intent: ScaleIntent) -> list[Json]:
     """The metrics that count. KServe: getHPAMetrics."""
     if intent.auto_scaling is not None:
+        found = []
         for i, metric in enumerate(intent.auto_scaling.metrics):
             target = target_of(unit, metric, (*component.path, "autoScaling", "metrics", i))
             if target is not None and metric.resource is not None:
-                yield resource_metric(metric.resource.name, target)
-        return
+                found.append(resource_metric(metric.resource.name, target))
+        return found
     name, percent = intent.metric or CPU, intent.target
     if name == CPU and percent is None:
         percent = DEFAULT_PERCENT
     if name in (CPU, MEMORY) and percent is not None:
-        yield resource_metric(name, checked_percent(unit, percent, (*component.path, "scaleTarget")))
+        return [resource_metric(name, checked_percent(unit, percent, (*component.path, "scaleTarget")))]
+    return []
 
 
 def target_of(unit: Unit, metric: MetricsSpec, path: Path) -> Json | None:
@@ -163,7 +165,8 @@ def unused(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Di
         reason = "a HorizontalPodAutoscaler keeps at least one replica"
         yield without_effect(unit, (*at, "minReplicas"), reason, "scale to zero with Knative or KEDA")
     if intent.auto_scaling is None:
-        yield from unused_metric(unit, component, intent)
+        if intent.metric not in (None, CPU):
+            yield from unused_metric(unit, component, intent)
         return
     for name, path in scale_settings(component, intent):
         if name in ("scaleTarget", "scaleMetric"):
@@ -173,9 +176,9 @@ def unused(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Di
 
 
 def unused_metric(unit: Unit, component: Component, intent: ScaleIntent) -> Iterator[Diagnostic]:
-    """Warnings about `scaleMetric` and `scaleTarget` where they make no metric."""
+    """Warnings about `scaleMetric` and `scaleTarget` where they make no metric, which is not cpu."""
     at, default = component.path, f"the autoscaler keeps cpu at {DEFAULT_PERCENT}%"
-    if intent.metric in (None, CPU) or (intent.metric == MEMORY and intent.target is not None):
+    if intent.metric == MEMORY and intent.target is not None:
         return
     if intent.metric == MEMORY:
         reason = f"without scaleTarget, {default}"

@@ -67,7 +67,7 @@ def render(unit: Unit, component: Component, intent: ScaleIntent, env: Env) -> S
     Raises:
         Reject: the cluster has no such kind, or a quantity of the platform's section is malformed.
     """
-    metrics = dict(collected(component, intent))
+    metrics = dict(collected(component, intent)) if intent.auto_scaling is not None else {}
     if not metrics:
         return Scaled()
     place = next(iter(metrics))

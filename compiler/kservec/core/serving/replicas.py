@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kservec.core.intents import ScaleIntent
     from kservec.core.tree import Path
     from kservec.core.unit import Component
@@ -32,18 +30,16 @@ def bounds(intent: ScaleIntent, floor: int = 0) -> Bounds:
     return Bounds(least, max(intent.max_replicas, least))
 
 
-def scale_settings(component: Component, intent: ScaleIntent) -> Iterator[tuple[str, Path]]:
+def scale_settings(component: Component, intent: ScaleIntent) -> list[tuple[str, Path]]:
     """Each setting of an intent that the user wrote: the name of its field and its path in the spec.
 
     A canary has a number of replicas even if the user wrote none.
     """
-    written = {
-        "minReplicas": component.extension.min_replicas is not None,
-        "maxReplicas": intent.max_replicas != 0,
-        "scaleTarget": intent.target is not None,
-        "scaleMetric": intent.metric is not None,
-        "autoScaling": intent.auto_scaling is not None,
-    }
-    for name, is_written in written.items():
-        if is_written:
-            yield name, (*component.path, name)
+    written = (
+        ("minReplicas", component.extension.min_replicas is not None),
+        ("maxReplicas", intent.max_replicas != 0),
+        ("scaleTarget", intent.target is not None),
+        ("scaleMetric", intent.metric is not None),
+        ("autoScaling", intent.auto_scaling is not None),
+    )
+    return [(name, (*component.path, name)) for name, is_written in written if is_written]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.serving.replicas import Bounds
+    from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 
 NO_REQUEST = Code(
@@ -25,8 +26,12 @@ NO_REQUEST = Code(
     "LimitRange of the namespace does so for it, the autoscaler has nothing to go by and leaves the number of pods as "
     "it is.",
 )
-FIELDS = ("requests", "limits")
-"""Where a request stands; without one the limit counts."""
+
+
+def is_requested(name: str, container: Json) -> bool:
+    """Whether a container requests a resource; where it has no request its limit counts."""
+    resources = container.get("resources") or {}
+    return name in (resources.get("requests") or ()) or name in (resources.get("limits") or ())
 
 
 def unmeasured(unit: Unit, component: Component, names: tuple[str, ...], counts: Bounds) -> Iterator[Diagnostic]:
@@ -38,8 +43,7 @@ def unmeasured(unit: Unit, component: Component, names: tuple[str, ...], counts:
         return
     for name in dict.fromkeys(names):
         for container in component.pod.value["containers"]:
-            resources = container.get("resources") or {}
-            if any(name in (resources.get(field) or {}) for field in FIELDS):
+            if is_requested(name, container):
                 continue
             message = f"{component.name} is scaled by {name}, of which container {container['name']} requests none"
             place = component.pod.span(("containers", container["name"])) or component.path
