@@ -321,6 +321,11 @@ class Plugs:
         """The storage schemes that are known by more than a prefix."""
         return tuple((s, s.claims) for s in self.schemes if s.claims is not None)
 
+    @cached_property
+    def workload_kinds(self) -> tuple[Workload, ...]:
+        """The kinds of workloads in the order in which they could run a component."""
+        return tuple(sorted(self.workloads, key=lambda w: w.rank))
+
     def scheme_with(self, trait: SchemeTrait) -> Scheme | None:
         """The first scheme that has a trait, or None."""
         return next((s for s in self.schemes if trait in s.traits), None)

@@ -23,15 +23,14 @@ def render_workloads(unit: Unit, env: Env) -> Step:
     Reports: output/object-twice; what the workload reports
     KServe:  reconcilers/factory.go, CreateWorkloadReconciler; what is stopped has no workload
     """
-    kinds = sorted(env.plugs.workloads, key=lambda w: w.rank)
     bundle = unit.bundle
     found: list[Diagnostic] = []
     for component in unit.components:
         if is_stopped(unit, component):
             continue
-        kind = next(k for k in kinds if k.selects(unit, component))
+        kind = next(k for k in env.plugs.workload_kinds if k.selects(unit, component))
         deployed = kind.render(unit, component, env)
         bundle = bundle.add(*deployed.manifests)
         found += deployed.diagnostics
-    components = tuple(c.take(CanaryIntent)[1] for c in unit.components)
+    components = tuple([c.take(CanaryIntent)[1] if c.intents else c for c in unit.components])
     return Step(evolve(unit, components=components, bundle=bundle), tuple(found))

@@ -5,6 +5,7 @@ KServe: pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deploymen
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import Manifest
@@ -17,8 +18,9 @@ from kservec.core.tree import Layer, Origin, Tree
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
+    from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Env
     from kservec.core.tree import Json, Path, Source
     from kservec.core.unit import Component, Unit
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
 
 DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "deployment")
 ROLLING_UPDATE = "RollingUpdate"
-TEMPLATE_METADATA: Path = ("spec", "template", "metadata")
+LABELS: Path = ("metadata", "labels")
+ANNOTATIONS: Path = ("metadata", "annotations")
+POD: Path = ("spec", "template", "spec")
+POD_LABELS: Path = ("spec", "template", *LABELS)
+POD_ANNOTATIONS: Path = ("spec", "template", *ANNOTATIONS)
+APP: Path = (*LABELS, APP_LABEL)
+POD_APP: Path = (*POD_LABELS, APP_LABEL)
 
 STRATEGY = "deploymentStrategy"
 
@@ -45,7 +53,7 @@ def render(unit: Unit, component: Component, env: Env) -> Deployed:
     pods = Pods(component.name, component.labels, component.annotations, component.pod_annotations, component.pod)
     spec = rollout(component, env)
     if component.replicas is not None:
-        spec["replicas"] = component.replicas
+        spec = {**spec, "replicas": component.replicas}
     head = deployment(unit, component, (component.name, spec), pods)
     workers, pod = component.workers, component.worker_pod
     if workers is None or pod is None:
@@ -83,9 +91,10 @@ def deployment(unit: Unit, component: Component, named: tuple[str, Json], pods: 
         },
     }
     at = unit.source.origin
-    strategy = (("spec", "strategy"), at(*component.path, STRATEGY))
-    own = [strategy] if component.extension.deployment_strategy is not None else []
-    return Manifest(ref, Tree.built(body, ((), at(*component.path)), *own, *sources(pods)))
+    parts = [((), at(*component.path)), *sources(pods)]
+    if component.extension.deployment_strategy is not None:
+        parts.append((("spec", "strategy"), at(*component.path, STRATEGY)))
+    return Manifest(ref, Tree.built(body, *parts))
 
 
 def metadata(labels: Json, annotations: Json) -> dict[str, Json]:
@@ -93,15 +102,15 @@ def metadata(labels: Json, annotations: Json) -> dict[str, Json]:
     return {"labels": labels, "annotations": annotations} if annotations else {"labels": labels}
 
 
-def sources(pods: Pods) -> Iterator[tuple[Path, Source]]:
-    """Where the parts of a Deployment that runs the pods come from, by their paths."""
-    for at in (("metadata",), TEMPLATE_METADATA):
-        yield (*at, "labels"), pods.labels
-        yield (*at, "labels", APP_LABEL), DEFAULTED
-        yield (*at, "annotations"), pods.annotations
-    for key in pods.own_annotations:
-        yield (*TEMPLATE_METADATA, "annotations", key), DEFAULTED
-    yield ("spec", "template", "spec"), pods.pod
+def sources(pods: Pods) -> list[tuple[Path, Source]]:
+    """Where the parts of a Deployment that runs the pods come from, by their paths; of two the later counts."""
+    labels, annotations = pods.labels, pods.annotations
+    return [
+        (LABELS, labels), (APP, DEFAULTED), (ANNOTATIONS, annotations),
+        (POD_LABELS, labels), (POD_APP, DEFAULTED), (POD_ANNOTATIONS, annotations),
+        *[((*POD_ANNOTATIONS, key), DEFAULTED) for key in pods.own_annotations],
+        (POD, pods.pod),
+    ]  # fmt: skip
 
 
 def rollout(component: Component, env: Env) -> dict[str, Json]:
@@ -110,10 +119,14 @@ def rollout(component: Component, env: Env) -> dict[str, Json]:
     A strategy of the component's own comes without the two limits, which then are the API server's.
     """
     own = component.extension.deployment_strategy
-    if own is not None:
-        return {"strategy": dict(own)}
+    return default_rollout(env.platform) if own is None else {"strategy": dict(own)}
+
+
+@lru_cache(maxsize=8)
+def default_rollout(platform: PlatformConfig) -> dict[str, Json]:
+    """How pods are replaced where nobody says: KServe's default with the platform's numbers."""
     numbers: dict[str, Json] = {"maxSurge": "25%", "maxUnavailable": "25%"}
-    deploy = env.platform.deploy
+    deploy = platform.deploy
     strategy = deploy.deployment_rollout_strategy
     if deploy.default_deployment_mode in ("Standard", "RawDeployment") and strategy and strategy.default_rollout:
         numbers |= platform_numbers(strategy.default_rollout)
