@@ -57,9 +57,9 @@ ADDITIONAL_DOMAIN = Code(
     "makes no valid host name is left out, as in KServe.",
 )
 
-_LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
+_LABEL = rf"(?!-)[-a-z0-9]{{1,{MAX_PART}}}(?<!-)"
 _is_label = re.compile(_LABEL).fullmatch
-_is_host = re.compile(rf"(?=.{{1,{MAX_HOST}}}\Z){_LABEL}(?:\.{_LABEL})+").fullmatch
+_is_host = re.compile(rf"{_LABEL}(?:\.{_LABEL})+").fullmatch
 _is_subdomain = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
 _find_plain = re.compile(r"\{\{ *\.(Name|Namespace|IngressDomain) *\}\}")
 _find_name = re.compile(r"\{\{ *\.Name *\}\}")
@@ -199,7 +199,7 @@ def host_fault(name: str) -> str:
     Kubernetes: apimachinery/pkg/util/validation/validation.go, IsFullyQualifiedDomainName
     """
     name = name.removesuffix(".")
-    if _is_host(name):
+    if len(name) <= MAX_HOST and _is_host(name):
         return ""
     if not name or len(name) > MAX_HOST:
         return f"has {len(name)} characters; 1 to {MAX_HOST} are allowed"

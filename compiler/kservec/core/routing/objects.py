@@ -49,8 +49,8 @@ def service_object(ref: ObjectRef, metadata: Metadata, spec: Tree) -> Manifest:
     if annotations.value:
         fields["annotations"] = annotations.value
     body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": fields, "spec": spec.value}
-    of_metadata = ((("metadata", "labels"), labels), (("metadata", "annotations"), annotations))
-    return Manifest(ref, Tree.built(body, ((), MADE), (("spec",), spec), *of_metadata))
+    notes = (("metadata", "annotations"), annotations)
+    return Manifest(ref, Tree.built(body, ((), MADE), (("spec",), spec), (("metadata", "labels"), labels), notes))
 
 
 def route_metadata(unit: Unit, platform: PlatformConfig) -> Metadata:
