@@ -34,6 +34,8 @@ def rejected(reject):
         ('{{ printf "%s-%s" .Namespace .Name }}.{{ .IngressDomain }}', "ml-churn.example.com"),
         ("{{ .Name }}.{{ .Labels.team }}.{{ .Annotations.zone }}.org", "churn.risk.eu.org"),
         ("{{ .Name }}.fixed.org.", "churn.fixed.org."),
+        ("{{.Namespace}}.{{.Name}}{{ .Name }}.org", "ml.churnchurn.org"),
+        ("{{ .Namespace }}.{{ .IngressDomain }}", "ml.example.com"),
     ],
 )
 def test_host_is_rendered_from_the_template(bench, template, expected):
