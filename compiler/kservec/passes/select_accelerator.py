@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import GKE_ACCELERATOR, GPU_RESOURCE_TYPES
-from kservec.core.pods.gpu_types import MISSPELT, gpu_types, misspelt_types
+from kservec.core.pods.gpu_types import MISSPELT, gpu_types, is_basic, misspelt_types
 from kservec.core.records import evolve
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env
-    from kservec.core.tree import Tree
+    from kservec.core.tree import Json, Tree
     from kservec.core.unit import Component, Unit
 
 GPU = "nvidia.com/gpu"
@@ -41,25 +41,37 @@ def select_accelerator(unit: Unit, env: Env) -> Step:
     Reports: annotation/accelerator-without-gpu, pod/misspelt-accelerator
     KServe:  pkg/webhook/admission/pod/accelerator_injector.go
     """
-    components = tuple(map(with_accelerator, unit.components))
-    missed = (c for c in components if c.annotation(GKE_ACCELERATOR) is not None and not asks_for_gpu(c.pod))
+    slips: list[Diagnostic] = []
+    for component in unit.components:
+        slips += misspelt(unit, component, env)
+    if not [c for c in unit.components if c.annotation(GKE_ACCELERATOR) is not None]:
+        return Step(unit, tuple(dict.fromkeys(slips)))
+    placed = unit.with_components(tuple(map(with_accelerator, unit.components)))
+    return Step(placed, (*missed(placed), *dict.fromkeys(slips)))
+
+
+def missed(unit: Unit) -> Iterator[Diagnostic]:
+    """Warnings about accelerators of components that ask for no GPU."""
     message = f"{GKE_ACCELERATOR} has no effect: no container has {GPU} among its limits"
-    found = tuple(
-        finding(unit, NO_GPU, message, c.annotations.span((GKE_ACCELERATOR,)) or c.path, f"set limits of {GPU}")
-        for c in missed
-    )
-    slips = (d for c in components for d in misspelt(unit, c, env))
-    return Step(unit.with_components(components), (*found, *dict.fromkeys(slips)))
+    for component in unit.components:
+        if component.annotation(GKE_ACCELERATOR) is not None and not asks_for_gpu(component.pod):
+            place = component.annotations.span((GKE_ACCELERATOR,)) or component.path
+            yield finding(unit, NO_GPU, message, place, f"set limits of {GPU}")
 
 
-def misspelt(unit: Unit, component: Component, env: Env) -> Iterator[Diagnostic]:
+def misspelt(unit: Unit, component: Component, env: Env) -> Sequence[Diagnostic]:
     """Warnings about resources that are nearly accelerators."""
+    odd = [c for c in component.pod.value["containers"] if "resources" in c and not is_basic(c["resources"] or {})]
+    return [d for c in odd for d in slips_of(unit, component, c, env)] if odd else ()
+
+
+def slips_of(unit: Unit, component: Component, container: Json, env: Env) -> Iterator[Diagnostic]:
+    """Those about one container."""
     known = gpu_types(env.platform, component.annotation(GPU_RESOURCE_TYPES))
-    for container in component.pod.value["containers"]:
-        for field, name, meant in misspelt_types(container.get("resources") or {}, known):
-            message = f"container {container['name']} asks for {name}, which no node has"
-            place = component.pod.span(("containers", container["name"], "resources", field, name))
-            yield finding(unit, MISSPELT, message, place, f"did you mean {meant}?")
+    for field, name, meant in misspelt_types(container["resources"], known):
+        message = f"container {container['name']} asks for {name}, which no node has"
+        place = component.pod.span(("containers", container["name"], "resources", field, name))
+        yield finding(unit, MISSPELT, message, place, f"did you mean {meant}?")
 
 
 def with_accelerator(component: Component) -> Component:

@@ -59,6 +59,11 @@ def annotated_types(text: str) -> list[str] | None:
     return names if well_formed else None
 
 
+def is_basic(resources: Json) -> bool:
+    """Whether a container has no other resources than those that are taken for anything but a GPU."""
+    return BASIC.issuperset(resources.get("limits") or ()) and BASIC.issuperset(resources.get("requests") or ())
+
+
 def misspelt_types(resources: Json, known: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """(`limits` or `requests`, name, what was meant) of each resource that differs from a GPU by a slip or two."""
     for field, name in unknown_types(resources, known):
