@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kservec.core.intents import LoggerIntent, PullerIntent, TrainedModelIntent
 from kservec.core.records import evolve
 from kservec.core.sidecars import agent, payload_logging
-from kservec.core.sidecars.agent import add_agent, take_duties
+from kservec.core.sidecars.agent import add_agent, has_duties, take_duties
 from kservec.core.sidecars.injection import check_quantities
-from kservec.core.sidecars.metrics import measured, metrics_findings
+from kservec.core.sidecars.metrics import measured, metrics_findings, switches
 from kservec.core.sidecars.model_config import render_model_config
 from kservec.core.unit import Mode, Role, Step
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.platform import PlatformConfig
     from kservec.core.registry import Env
+    from kservec.core.sidecars.metrics import Switches
     from kservec.core.unit import Component, Unit
 
 
@@ -32,14 +33,15 @@ def add_sidecars(unit: Unit, env: Env) -> Step:
              reconcilers/modelconfig/modelconfig_reconciler.go
     """
     check_sections(env.platform)
-    components: tuple[Component, ...] = unit.components
     found: tuple[Diagnostic, ...] = ()
-    if unit.mode is not Mode.MODELMESH:
-        unit = with_model_config(unit)
-        components, found = with_agents(unit, env)
-    unnoticed = (d for c in components for d in metrics_findings(unit, c, env.platform))
-    measured_components = tuple(with_metrics(c, unit.mode, env.platform) for c in components)
-    return Step(unit.with_components(measured_components), tuple(dict.fromkeys((*found, *unnoticed))))
+    if unit.mode is not Mode.MODELMESH and any(map(has_duties, unit.components)):
+        unit, found = with_agents(with_model_config(unit), env)
+    components: list[Component] = []
+    for component in unit.components:
+        told = switches(component.annotations, env.platform)
+        found = (*found, *metrics_findings(unit, component, told, env.platform))
+        components.append(with_metrics(component, told, unit.mode, env.platform))
+    return Step(unit.with_components(tuple(components)), tuple(dict.fromkeys(found)))
 
 
 @lru_cache(maxsize=8)
@@ -62,8 +64,8 @@ def with_model_config(unit: Unit) -> Unit:
     return evolve(unit, bundle=unit.bundle.add(render_model_config(unit, [intent.model for intent in wanted])))
 
 
-def with_agents(unit: Unit, env: Env) -> tuple[tuple[Component, ...], tuple[Diagnostic, ...]]:
-    """The components with their agents, and what was found. Workers get none, for no request comes to them.
+def with_agents(unit: Unit, env: Env) -> tuple[Unit, tuple[Diagnostic, ...]]:
+    """The unit with the agents of its components, and what was found. Workers get none, for no request comes to them.
 
     Raises:
         Reject: an agent cannot be made.
@@ -79,7 +81,7 @@ def with_agents(unit: Unit, env: Env) -> tuple[tuple[Component, ...], tuple[Diag
             bare = evolve(bare, pod=pod, agent=is_fronted(bare))
             found += more
         components.append(bare)
-    return tuple(components), tuple(found)
+    return unit.with_components(tuple(components)), tuple(found)
 
 
 def is_fronted(component: Component) -> bool:
@@ -91,11 +93,12 @@ def is_fronted(component: Component) -> bool:
     return spec.logger is not None or (spec.batcher is not None and component.role is not Role.EXPLAINER)
 
 
-def with_metrics(component: Component, mode: Mode, platform: PlatformConfig) -> Component:
-    """The component whose pods tell where metrics are."""
-    pod, annotations = measured(component.pod, component.annotations, platform, mode)
+def with_metrics(component: Component, told: Switches, mode: Mode, platform: PlatformConfig) -> Component:
+    """The component whose pods tell where metrics are; `told` are the switches of its head."""
+    pod, annotations = measured(component.pod, component.annotations, told, mode)
     changed = evolve(component, pod=pod, pod_annotations={**component.pod_annotations, **annotations})
     if component.workers is None or component.worker_pod is None:
         return changed
-    worker_pod, annotations = measured(component.worker_pod, component.workers.annotations, platform, mode)
+    of_workers = component.workers.annotations
+    worker_pod, annotations = measured(component.worker_pod, of_workers, switches(of_workers, platform), mode)
     return evolve(changed, worker_pod=worker_pod, workers=evolve(component.workers, pod_annotations=annotations))

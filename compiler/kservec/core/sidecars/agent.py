@@ -52,6 +52,8 @@ OWN_VOLUME = (
 CA_VOLUME = "agent-ca-bundle"
 CA_PATH = "/etc/tls/logger"
 
+DUTIES = frozenset((PullerIntent, BatcherIntent, LoggerIntent))
+
 OWN_AGENT = Code(
     "agent/own-container",
     Severity.NOTE,
@@ -86,6 +88,11 @@ class Injected(NamedTuple):
 
     pod: Tree
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def has_duties(component: Component) -> bool:
+    """Whether a component wants anything of an agent."""
+    return not DUTIES.isdisjoint(map(type, component.intents))
 
 
 def take_duties(component: Component) -> tuple[Duties | None, Component]:

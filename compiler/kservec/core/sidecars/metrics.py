@@ -20,8 +20,6 @@ from kservec.core.sidecars.queue_proxy import AGGREGATE_PORT, METRICS_PATH, aggr
 from kservec.core.unit import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kservec.core.platform import PlatformConfig
     from kservec.core.tree import Tree
     from kservec.core.unit import Component, Unit
@@ -65,24 +63,27 @@ def switches(annotations: Tree, platform: PlatformConfig) -> Switches:
     )
 
 
-def measured(pod: Tree, annotations: Tree, platform: PlatformConfig, mode: Mode) -> tuple[Tree, dict[str, str]]:
+def measured(pod: Tree, annotations: Tree, told: Switches, mode: Mode) -> tuple[Tree, dict[str, str]]:
     """A pod, and the annotations that it alone gets to tell where metrics are; both switches always stand there.
 
     In Knative mode nothing aggregates, so queue-proxy's own port is told. Pods of Standard mode have no queue-proxy:
     there it is the server's port, which KServe never tells.
     """
-    aggregate, scrape = switches(annotations, platform)
-    both = {ENABLE_METRIC_AGGREGATION: aggregate, ENABLE_PROMETHEUS_SCRAPING: scrape}
-    added = {key: value for key, value in both.items() if key not in annotations.value}
+    aggregate, scrape = told
+    written, added = annotations.value, {}
+    if ENABLE_METRIC_AGGREGATION not in written:
+        added[ENABLE_METRIC_AGGREGATION] = aggregate
+    if ENABLE_PROMETHEUS_SCRAPING not in written:
+        added[ENABLE_PROMETHEUS_SCRAPING] = scrape
     if aggregate == ON:
-        pod = aggregating(pod, annotations.value)
+        pod = aggregating(pod, written)
     if scrape == ON:
         is_aggregated = aggregate == ON and mode is not Mode.KNATIVE
         added[SCRAPED_PORT] = str(AGGREGATE_PORT if is_aggregated else QUEUE_PROXY_PORT)
         added[SCRAPED_PATH] = METRICS_PATH
         if is_known(pod, annotations, mode):
-            added[SCRAPED_PORT] = annotations.value[PROMETHEUS_PORT]
-            added[SCRAPED_PATH] = annotations.value.get(PROMETHEUS_PATH, METRICS_PATH)
+            added[SCRAPED_PORT] = written[PROMETHEUS_PORT]
+            added[SCRAPED_PATH] = written.get(PROMETHEUS_PATH, METRICS_PATH)
     return pod, added
 
 
@@ -91,17 +92,20 @@ def is_known(pod: Tree, annotations: Tree, mode: Mode) -> bool:
     return mode is Mode.STANDARD and PROMETHEUS_PORT in annotations.value and queue_proxy(pod) is None
 
 
-def metrics_findings(unit: Unit, component: Component, platform: PlatformConfig) -> Iterator[Diagnostic]:
-    """Warnings about switches that lead Prometheus nowhere."""
-    if queue_proxy(component.pod) is not None:
-        return
-    aggregate, scrape = switches(component.annotations, platform)
+def metrics_findings(
+    unit: Unit, component: Component, told: Switches, platform: PlatformConfig
+) -> tuple[Diagnostic, ...]:
+    """The warning about a switch that leads Prometheus nowhere."""
+    if ON not in told or queue_proxy(component.pod) is not None:
+        return ()
+    aggregate, scrape = told
     if unit.mode is Mode.STANDARD and scrape == ON and not is_known(component.pod, component.annotations, unit.mode):
         message = "Prometheus is told of a port of queue-proxy, which pods of Standard mode do not have"
-        yield nobody_listens(unit, component, platform, (ENABLE_PROMETHEUS_SCRAPING, message))
+        return (nobody_listens(unit, component, platform, (ENABLE_PROMETHEUS_SCRAPING, message)),)
     if unit.mode is Mode.KNATIVE and aggregate == ON:
         message = "the server's metrics are not aggregated: nothing tells Knative's queue-proxy of them"
-        yield nobody_listens(unit, component, platform, (ENABLE_METRIC_AGGREGATION, message))
+        return (nobody_listens(unit, component, platform, (ENABLE_METRIC_AGGREGATION, message)),)
+    return ()
 
 
 def nobody_listens(unit: Unit, component: Component, platform: PlatformConfig, why: tuple[str, str]) -> Diagnostic:
