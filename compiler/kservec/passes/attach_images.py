@@ -36,12 +36,15 @@ def attach_images(unit: Unit, env: Env) -> Step:
     components: list[Component] = []
     for component in unit.components:
         intents, rest = component.take(ModelIntent)
+        if not intents:
+            components.append(component)
+            continue
         pods = Pods(component.pod, component.worker_pod)
         for intent in intents:
             request = ModelRequest(unit, component, intent, attached(intent.origin), env)
             pods, more = pods.changed(partial(attach_image, request))
             found.extend(more)
-        components.append(evolve(rest, pod=pods.pod, worker_pod=pods.worker) if intents else component)
+        components.append(evolve(rest, pod=pods.pod, worker_pod=pods.worker))
     return Step(unit.with_components(tuple(components)), tuple(found))
 
 

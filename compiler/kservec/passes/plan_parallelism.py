@@ -135,8 +135,10 @@ def plan_parallelism(unit: Unit, env: Env) -> Step:
 
 def spread_of(unit: Unit, component: Component, env: Env) -> Spread | None:
     """What is to be spread of a component; None if nothing is."""
+    if component.workers is None or component.worker_pod is None:
+        return None
     intents, rest = component.take(ParallelIntent)
-    if not intents or component.workers is None or component.worker_pod is None:
+    if not intents:
         return None
     head = Node(component.pod, KSERVE_CONTAINER, component.annotations)
     worker = Node(component.worker_pod, WORKER_CONTAINER, component.workers.annotations)
