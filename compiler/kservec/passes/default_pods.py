@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
@@ -38,8 +39,10 @@ def default_pods(unit: Unit, env: Env) -> Step:
 
 def with_defaults(component: Component) -> Component:
     """The component with its pods defaulted."""
-    worker = defaulted(component.worker_pod) if component.worker_pod is not None else None
-    return evolve(component, pod=defaulted(component.pod), worker_pod=worker)
+    pod = defaulted(component.pod)
+    if component.worker_pod is None:
+        return evolve(component, pod=pod)
+    return evolve(component, pod=pod, worker_pod=defaulted(component.worker_pod))
 
 
 def defaulted(pod: Tree) -> Tree:
@@ -60,6 +63,7 @@ def missing(container: Json) -> dict[str, Json]:
     return lacking
 
 
+@lru_cache(maxsize=64, typed=True)
 def port_probe(port: int) -> Json:
     """The probe that waits for a port to accept connections."""
     return {
