@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from operator import is_
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kservec.core.golang.encoding import encode, quote
@@ -145,45 +145,51 @@ def render_container(container: Json, metadata: Json) -> Json:
 
 
 class Named(NamedTuple):
-    """A value whose placeholders for name and namespace are filled in, and whether there are any others in it."""
+    """A container whose placeholders for name and namespace are filled in, and whether there are any others in it."""
 
     value: Json
     has_others: bool
 
 
-def with_names(value: Json, metadata: Json) -> Named:
-    """The value with the name and namespace for the placeholders that only ask for them; the same if it has none.
+def with_names(container: Json, metadata: Json) -> Named:
+    """The container with the name and namespace for the placeholders that only ask for them; the same if it has none.
 
     Nearly all do, in every service. Of names a template changes nothing, so no template has to be executed for them.
     """
     left: list[str] = []
-    return Named(_named(value, metadata, left), bool(left))
+    return Named(_named(container, metadata, left), bool(left))
 
 
 def _named(value: Json, metadata: Json, left: list[str]) -> Json:
-    """`with_names` of a text, map or list. Texts with other placeholders, keys too, are added to `left`."""
-    kind = value.__class__
-    if kind is dict:
-        changed = {}
-        for name, item in value.items():
-            if "{{" in name:
-                left.append(name)
-            inner = item.__class__
-            if inner is str:
-                if "{{" in item:
-                    changed[name] = _named(item, metadata, left)
-            elif (inner is dict or inner is list) and (filled := _named(item, metadata, left)) is not item:
-                changed[name] = filled
-        return {**value, **changed} if changed else value
-    if kind is list:
-        items = [item if item.__class__ is str and "{{" not in item else _named(item, metadata, left) for item in value]
-        return value if all(map(is_, items, value)) else items
-    if kind is not str or "{{" not in value:
+    """`with_names` of a map or list. Texts with other placeholders, keys too, are added to `left`."""
+    is_map = value.__class__ is dict
+    changed: dict[Json, Json] = {}
+    items: Iterable[tuple[Json, Json]] = value.items() if is_map else enumerate(value)
+    for step, item in items:
+        kind = item.__class__
+        if is_map and "{{" in step:
+            left.append(step)
+        if kind is str:
+            if "{{" in item:
+                changed[step] = _named_text(item, metadata, left)
+        elif (kind is dict or kind is list) and (filled := _named(item, metadata, left)) is not item:
+            changed[step] = filled
+    if not changed:
         return value
-    text = _find_name.sub(lambda found: metadata.get(found[1].lower(), ""), value)
-    if "{{" in text:
-        left.append(text)
-    return text
+    return {**value, **changed} if is_map else [changed.get(i, item) for i, item in enumerate(value)]
+
+
+def _named_text(text: str, metadata: Json, left: list[str]) -> str:
+    filled = _as_format(text) % {"Name": metadata.get("name", ""), "Namespace": metadata.get("namespace", "")}
+    if "{{" in filled:
+        left.append(filled)
+    return filled
+
+
+@lru_cache(maxsize=1024)
+def _as_format(text: str) -> str:
+    """The text in Python's own format, whose values are the name and the namespace: services have texts in common."""
+    return _find_name.sub(r"%(\1)s", text.replace("%", "%%"))
 
 
 def _executed(container: Json, metadata: Json) -> Json:
