@@ -161,8 +161,12 @@ def merge_pod_spec(runtime_pod: Json, override: Json) -> Json:
 
     Source: KServe .../inferenceservice/utils/utils.go, MergePodSpec.
     """
-    base = {name: runtime_pod[name] for name in RUNTIME_POD_FIELDS if name in runtime_pod}
-    return merge(base, override)
+    return merge(pod_settings(runtime_pod), override)
+
+
+def pod_settings(runtime_pod: Json) -> Json:
+    """The fields of a runtime's pod that KServe takes over."""
+    return {name: runtime_pod[name] for name in RUNTIME_POD_FIELDS if name in runtime_pod}
 
 
 def omit_empty(value: Json, field_name: str = "") -> Json:
@@ -268,7 +272,7 @@ def _in_order(items: list[Json], known: dict[Json, int], patched: dict[Json, int
 
 def _with_one_source(env: list[Json], overlay: list[Json]) -> list[Json]:
     """Take from variables with a value and a `valueFrom` the one that the overlay did not set."""
-    if not any("valueFrom" in entry and "value" in entry for entry in env):
+    if not [entry for entry in env if "valueFrom" in entry and "value" in entry]:
         return env
     loser = {
         entry.get("name"): "value" if "valueFrom" in entry else "valueFrom" if "value" in entry else None
@@ -283,9 +287,18 @@ def _without(entry: dict[str, Json], name: str | None) -> dict[str, Json]:
 
 
 def _without_nulls(value: Json) -> Json:
+    """The value without the nulls in its maps; the value itself if there are none."""
     kind = value.__class__
     if kind is dict:
-        return {k: v if v.__class__ is str else _without_nulls(v) for k, v in value.items() if v is not None}
+        changed: dict[str, Json] = {}
+        for name, item in value.items():
+            inner = item.__class__
+            if item is None:
+                changed[name] = None
+            elif (inner is dict or inner is list) and (full := _without_nulls(item)) is not item:
+                changed[name] = full
+        return {k: v for k, v in {**value, **changed}.items() if v is not None} if changed else value
     if kind is list:
-        return [item if item.__class__ is str else _without_nulls(item) for item in value]
+        items = [item if item.__class__ is str else _without_nulls(item) for item in value]
+        return value if all(map(is_, items, value)) else items
     return value
