@@ -41,7 +41,10 @@ def settled(component: Component) -> Component:
     if scaler or not read_only:
         intents = tuple(settled_intent(i, scaler, read_only=read_only) for i in component.intents)
         component = evolve(component, intents=intents)
-    return with_announced(component) if any(key.startswith(INTERNAL) for key in annotations) else component
+    for key in annotations:
+        if key.startswith(INTERNAL):
+            return with_announced(component)
+    return component
 
 
 def settled_intent(intent: Intent, scaler: str, *, read_only: bool) -> Intent:
