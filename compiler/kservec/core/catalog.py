@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kservec.core.golang.expressions import finder
 from kservec.core.pods.strategic import omit_empty
 from kservec.core.records import entity, fresh, record
+from kservec.core.serving.runtime_pod import runtime_pod
 from kservec.core.tree import Layer, Origin
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER, LOCAL_MODEL_JOB
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kservec.core.diagnostics import Diagnostic, Span
+    from kservec.core.serving.runtime_pod import RuntimePod
     from kservec.core.text.source import Document
     from kservec.core.tree import Json, Path
     from kservec.spec.clusterstoragecontainer import StorageContainerSpec
@@ -66,6 +68,11 @@ class Runtime:
     def pod(self) -> Json:
         """What its spec says about the pod and workers, without empty fields."""
         return omit_empty(self.document.value["spec"])
+
+    @cached_property
+    def served(self) -> RuntimePod | None:
+        """What it brings into the pods that it serves; None if it has no container to run."""
+        return runtime_pod(self)
 
     def priority(self, name: str) -> int | None:
         """The priority of the first entry of a format's name. KServe: servingruntime_types.go, GetPriority."""

@@ -9,8 +9,8 @@ from kservec.core.golang.placeholders import TemplateError, fill_container, fill
 from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
 from kservec.core.pods.container_names import misnamed
-from kservec.core.pods.containers import find, set_variable, uses_nvidia_gpu
-from kservec.core.pods.strategic import merge_container, merge_pod_spec
+from kservec.core.pods.containers import find, uses_nvidia_gpu, with_variable
+from kservec.core.pods.strategic import merge, merge_container
 from kservec.core.records import evolve
 from kservec.core.serving.images import tagged_image
 from kservec.core.serving.internal_annotations import settled
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env
-    from kservec.core.tree import Json
+    from kservec.core.serving.runtime_pod import RuntimePod
+    from kservec.core.tree import Json, Path, Source
     from kservec.core.unit import Component, Unit
 
 NO_CONTAINERS = Code(
@@ -57,12 +58,16 @@ def merge_pods(unit: Unit, env: Env) -> Step:
              multi-node/runtime-without-workers, multi-node/worker-container-name
     KServe:  components/predictor.go, buildPredictorResources and buildPodSpec
     """
-    merges = [merged(unit, c, env) for c in unit.components]
-    found = dict.fromkeys(d for _, findings in merges for d in findings)
-    return Step(unit.with_components(tuple(settled(c) for c, _ in merges)), tuple(found))
+    components: list[Component] = []
+    found: tuple[Diagnostic, ...] = ()
+    for component in unit.components:
+        made, more = merged(unit, component, env)
+        components.append(settled(made))
+        found = (*found, *more)
+    return Step(unit.with_components(tuple(components)), tuple(dict.fromkeys(found)))
 
 
-def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, tuple[Diagnostic, ...]]:
+def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, Sequence[Diagnostic]]:
     """One component with its runtime merged in, if it has one, and what there is to say about the merge."""
     intents, component = component.take(RuntimeIntent)
     if component.role is not Role.PREDICTOR:
@@ -70,21 +75,26 @@ def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, tuple
     runtime = component.runtime
     if runtime is None or not intents:
         return evolve(component, pod=named(kserve_container_first(component.pod), unit.name)), ()
-    pod, found = runtime_pod(unit, component, runtime, intents[0])
+    served = runtime.served
+    if served is None:
+        raise Reject(without_containers(unit, runtime))
+    pod, found = merged_pod(unit, component, runtime, served, intents[0])
     for parallel in component.peek(ParallelIntent):
         component = with_workers(unit, component, runtime, parallel)
         if component.worker_pod is not None:
             worker_pod = beside_filled(unit, component.worker_pod, (WORKER_CONTAINER,))
             found = (*found, *left_placeholders(unit, worker_pod))
             component = evolve(component, worker_pod=worker_pod)
-    labels, annotations = runtime_metadata(component, runtime, env)
+    labels, annotations = runtime_metadata(component, runtime, served, env)
     return evolve(component, pod=named(pod, unit.name), labels=labels, annotations=annotations), found
 
 
 def named(pod: Tree, service: str) -> Tree:
     """The pod with the service's name as a variable in every container."""
-    for name in dict.fromkeys(c["name"] for c in pod.value["containers"]):
-        pod = set_variable(pod, name, SERVICE_NAME, service, DEFAULTED)
+    containers = [with_variable(container, SERVICE_NAME, service) for container in pod.value["containers"]]
+    pod = Tree({**pod.value, "containers": containers}, pod.journal)
+    for container in containers:
+        pod = pod.note(("containers", container["name"], "env", SERVICE_NAME, "value"), DEFAULTED)
     return pod
 
 
@@ -101,98 +111,101 @@ def kserve_container_first(pod: Tree) -> Tree:
     return pod.put(("containers",), [serving, *others], pod.sub("containers"))
 
 
-def runtime_metadata(component: Component, runtime: Runtime, env: Env) -> tuple[Tree, Tree]:
-    """The labels and annotations of a component, each with those of its runtime below them."""
-    labels = (runtime.spec.labels, runtime.origin("spec", "labels"))
-    annotations = (passed_on(runtime.spec.annotations, env.platform), runtime.origin("spec", "annotations"))
-    return (
-        Tree.union(labels, (component.labels.value, component.labels)),
-        Tree.union(annotations, (component.annotations.value, component.annotations)),
-    )
+def runtime_metadata(component: Component, runtime: Runtime, served: RuntimePod, env: Env) -> tuple[Tree, Tree]:
+    """The labels and annotations of a component, each with those of its runtime, if it has any, below them."""
+    labels, annotations = component.labels, component.annotations
+    if runtime.spec.labels:
+        labels = Tree.union((runtime.spec.labels, served.labels), (labels.value, labels))
+    if runtime.spec.annotations:
+        given = passed_on(runtime.spec.annotations, env.platform)
+        annotations = Tree.union((given, served.annotations), (annotations.value, annotations))
+    return labels, annotations
 
 
-def runtime_pod(
-    unit: Unit, component: Component, runtime: Runtime, intent: RuntimeIntent
-) -> tuple[Tree, tuple[Diagnostic, ...]]:
+def without_containers(unit: Unit, runtime: Runtime) -> Diagnostic:
+    """The error about a runtime that has no container to run."""
+    message = f"runtime {runtime.name} has no container named {KSERVE_CONTAINER}"
+    place = runtime.span("spec", "containers")
+    slip = next((name for _, name, _ in misnamed(runtime.pod.get("containers") or (), (KSERVE_CONTAINER,))), "")
+    remedy = f"call its container {slip!r} so" if slip else "correct the runtime, or name another"
+    return finding(unit, NO_CONTAINERS, message, place, remedy)
+
+
+def merged_pod(
+    unit: Unit, component: Component, runtime: Runtime, served: RuntimePod, intent: RuntimeIntent
+) -> tuple[Tree, Sequence[Diagnostic]]:
     """The merged pod of a model predictor, and what there is to say about it.
 
     Raises:
-        Reject: the runtime has no container to run, or a placeholder cannot be filled in.
+        Reject: a placeholder cannot be filled in.
     """
-    theirs = runtime.pod
-    ours = component.pod.value
     if component.server_labels:
         unit = evolve(unit, labels={**unit.labels, **component.server_labels})
-    serving = find(theirs.get("containers") or (), KSERVE_CONTAINER)
-    if serving is None:
-        message = f"runtime {runtime.name} has no container named {KSERVE_CONTAINER}"
-        place = runtime.span("spec", "containers")
-        slip = next((name for _, name, _ in misnamed(theirs.get("containers") or (), (KSERVE_CONTAINER,))), "")
-        remedy = f"call its container {slip!r} so" if slip else "correct the runtime, or name another"
-        raise Reject(finding(unit, NO_CONTAINERS, message, place, remedy))
-    value = merge_pod_spec(theirs, {k: v for k, v in ours.items() if k != "containers"})
-    containers = [merge_container(serving, intent.container), *beside(theirs, ours)]
-    layers = Layers(((ours, component.pod), (theirs, runtime.origin("spec"))))
-    pod = Tree.of({**value, "containers": containers}, layers)
-    pod = with_origins(pod, runtime, intent, serving)
-    found = tuple(merge_findings(unit, pod, runtime, intent))
+    pod = laid_over(component.pod, runtime, served, intent)
+    found = merge_findings(unit, pod, runtime, served, intent)
+    containers = pod.value["containers"]
     main = [c["name"] for c in containers[:2] if c["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER)]
-    for name in main:
-        pod, more = rendered(unit, pod, name)
+    filled: list[Json] = []
+    for container in containers[: len(main)]:
+        made, more = rendered(unit, pod, container)
+        filled.append(made)
         found = (*found, *more)
-    pod = beside_filled(unit, pod, [c["name"] for c in theirs["containers"] if c["name"] not in main])
+    pod = Tree({**pod.value, "containers": [*filled, *containers[len(main) :]]}, pod.journal)
+    if len(containers) > len(main):
+        pod = beside_filled(unit, pod, [c["name"] for c in runtime.pod["containers"] if c["name"] not in main])
     return with_image(pod, runtime, intent), (*found, *left_placeholders(unit, pod, main))
 
 
-def beside(theirs: Json, ours: Json) -> list[Json]:
+def laid_over(own: Tree, runtime: Runtime, served: RuntimePod, intent: RuntimeIntent) -> Tree:
+    """A component's own pod, and the container of its model, over those of its runtime."""
+    ours, container = own.value, merge_container(served.serving, intent.container)
+    settings = merge(served.settings, {name: value for name, value in ours.items() if name != "containers"})
+    at, model = ("containers", container["name"]), intent.own_container
+    sources: list[tuple[Path, Source]] = [
+        ((), Layers(((ours, own), (runtime.pod, served.pod)))),
+        (at, Layers(((model.value, model), (served.serving, served.container)))),
+    ]
+    if model.value.get("args"):
+        count = len(served.serving.get("args") or ())
+        sources.append(((*at, "args"), Concat(count, served.args, model.sub("args"))))
+    return Tree.built({**settings, "containers": [container, *beside(served, ours)]}, *sources)
+
+
+def beside(served: RuntimePod, ours: Json) -> Sequence[Json]:
     """The containers beside the serving one: the collocated transformer, then the runtime's, then the user's."""
-    transformer = transformer_container(theirs, ours)
-    named = (KSERVE_CONTAINER, TRANSFORMER_CONTAINER)
+    own = ours.get("containers") or ()
+    transformer = transformer_container(served.transformer, find(own, TRANSFORMER_CONTAINER))
     return [
         *([transformer] if transformer is not None else []),
-        *(c for c in theirs["containers"] if c["name"] not in named),
-        *(c for c in ours.get("containers") or () if c["name"] != TRANSFORMER_CONTAINER),
+        *served.others,
+        *(c for c in own if c["name"] != TRANSFORMER_CONTAINER),
     ]
 
 
-def transformer_container(theirs: Json, ours: Json) -> Json | None:
+def transformer_container(base: Json | None, own: Json | None) -> Json | None:
     """The collocated transformer: the user's laid over the runtime's, or whichever there is."""
-    base = find(theirs.get("containers") or (), TRANSFORMER_CONTAINER)
-    own = find(ours.get("containers") or (), TRANSFORMER_CONTAINER)
     if base is not None and own is not None:
         return merge_container(base, own)
     return own if base is None else base
 
 
-def with_origins(pod: Tree, runtime: Runtime, intent: RuntimeIntent, serving: Json) -> Tree:
-    """The pod with notes of where the serving container's values come from."""
-    at = ("containers", pod.value["containers"][0]["name"])
-    place = ("spec", "containers", runtime.pod["containers"].index(serving))
-    own = intent.own_container
-    pod = pod.note(at, Layers(((own.value, own), (serving, runtime.origin(*place)))))
-    args = serving.get("args") or []
-    if own.value.get("args"):
-        pod = pod.note((*at, "args"), Concat(len(args), runtime.origin(*place, "args"), own.sub("args")))
-    return pod
-
-
-def rendered(unit: Unit, pod: Tree, name: str) -> tuple[Tree, tuple[Diagnostic, ...]]:
-    """The pod with the placeholders of one container filled in from the service's metadata, and what lacks there.
+def rendered(unit: Unit, pod: Tree, container: Json) -> tuple[Json, Sequence[Diagnostic]]:
+    """A container of the pod with its placeholders filled in from the service's metadata, and what lacks there.
 
     Raises:
         Reject: a placeholder cannot be filled in.
     """
-    at = ("containers", name)
-    container = pod.get(*at)
     filled, has_others = with_names(container, unit.metadata)
-    found = tuple(missing_metadata(unit, pod, name)) if has_others else ()
+    if not has_others:
+        return filled, ()
+    name = container["name"]
+    found = tuple(missing_metadata(unit, pod, name))
     try:
-        filled = fill_container(container, unit.metadata) if has_others else filled
+        return fill_container(container, unit.metadata), found
     except TemplateError as error:
         message = f"a placeholder in container {name} of {unit.ref} cannot be filled in: {error}"
-        place = pod.span((*at, *error.where))
+        place = pod.span(("containers", name, *error.where))
         raise Reject(finding(unit, PLACEHOLDER, message, place, "correct the text between {{ and }}")) from None
-    return pod if filled is container else pod.put(at, filled, pod.sub(*at)), found
 
 
 def beside_filled(unit: Unit, pod: Tree, names: Sequence[str]) -> Tree:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.golang.placeholders import find_metadata, has_placeholder, missing_values
-from kservec.core.names import KSERVE_CONTAINER
-from kservec.core.pods.containers import find, uses_nvidia_gpu
-from kservec.core.pods.gpu_types import BUILTIN
+from kservec.core.pods.containers import uses_nvidia_gpu
+from kservec.core.pods.gpu_types import BUILTIN, is_basic
 from kservec.core.pods.gpus import DEFAULT_TYPE, FIELDS, quantities
 from kservec.core.records import evolve
 from kservec.core.serving.arguments import options
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.intents import RuntimeIntent
+    from kservec.core.serving.runtime_pod import RuntimePod
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Unit
 
@@ -75,16 +75,22 @@ CPU_BUILD = Code(
 )
 
 
-def merge_findings(unit: Unit, pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Iterator[Diagnostic]:
+def merge_findings(
+    unit: Unit, pod: Tree, runtime: Runtime, served: RuntimePod, intent: RuntimeIntent
+) -> Sequence[Diagnostic]:
     """Everything about a merged pod whose placeholders are not filled in yet.
 
-    `unit` has the labels that the runtime gives to the service.
+    `unit` has the labels that the runtime gives to the service, `served` is what the runtime brings.
     """
     serving = pod.value["containers"][0]
-    yield from repeated_arguments(unit, pod, runtime)
-    yield from version_of_digest(unit, pod, serving.get("image") or "", intent)
-    yield from other_version(unit, serving.get("image") or "", intent)
-    yield from cpu_build(unit, pod, runtime, intent)
+    found = [*repeated_arguments(unit, pod, runtime, served)]
+    if intent.model.runtime_version is not None:
+        image = serving.get("image") or ""
+        found += version_of_digest(unit, pod, image, intent)
+        found += other_version(unit, image, intent)
+    if "resources" in serving and not is_basic(serving["resources"] or {}):
+        found += cpu_build(unit, pod, runtime, intent)
+    return found
 
 
 def missing_metadata(unit: Unit, pod: Tree, name: str) -> Iterator[Diagnostic]:
@@ -122,24 +128,24 @@ def texts(value: Json, at: Path) -> Iterator[tuple[Path, str]]:
             yield from texts(item, (*at, step))
 
 
-def repeated_arguments(unit: Unit, pod: Tree, runtime: Runtime) -> Iterator[Diagnostic]:
+def repeated_arguments(unit: Unit, pod: Tree, runtime: Runtime, served: RuntimePod) -> Sequence[Diagnostic]:
     """Notes on arguments of the serving container that the runtime and the spec give different values."""
-    name, args = pod.value["containers"][0]["name"], pod.value["containers"][0].get("args") or []
-    serving = find(runtime.pod["containers"], KSERVE_CONTAINER) or {}
-    count = len(serving.get("args") or ())
+    args, count = pod.value["containers"][0].get("args") or (), len(served.serving.get("args") or ())
     if not 0 < count < len(args):
-        return
-    first, at = options(args[:count]), ("containers", name, "args")
-    for option, (value, i) in options(args[count:]).items():
-        if option not in first or first[option][0] == value:
-            continue
-        before, there = first[option]
+        return ()
+    told = options(args[count:])
+    twice = [option for option in told if option in served.arguments and told[option][0] != served.arguments[option][0]]
+    at = ("containers", pod.value["containers"][0]["name"], "args")
+    found: list[Diagnostic] = []
+    for option in twice:
+        (before, there), (value, i) = served.arguments[option], told[option]
         values = f"{before or 'set'} in runtime {runtime.name} and {value or 'set'} here"
         message = f"{option} is {values}; both are passed on"
         remedy = "most servers heed the last; to be sure, give it in one place"
-        found = finding(unit, ARGUMENT_TWICE, message, pod.span((*at, count + i)), remedy)
+        note = finding(unit, ARGUMENT_TWICE, message, pod.span((*at, count + i)), remedy)
         place = pod.span((*at, there))
-        yield evolve(found, related=((place, "the runtime's"),) if place is not None else ())
+        found.append(evolve(note, related=((place, "the runtime's"),) if place is not None else ()))
+    return found
 
 
 def version_of_digest(unit: Unit, pod: Tree, image: str, intent: RuntimeIntent) -> Iterator[Diagnostic]:
