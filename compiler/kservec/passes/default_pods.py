@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
 from kservec.core.pods.containers import first_port
 from kservec.core.records import evolve
-from kservec.core.tree import Layer, Origin
+from kservec.core.tree import Fill, Layer, Origin, Tree
 from kservec.core.unit import Mode, Step
 
 if TYPE_CHECKING:
     from kservec.core.registry import Env
-    from kservec.core.tree import Json, Tree
+    from kservec.core.tree import Json
     from kservec.core.unit import Component, Unit
 
 DEFAULTED = Origin(Layer.KSERVE_DEFAULT, "default_pods")
@@ -50,15 +50,20 @@ def defaulted(pod: Tree) -> Tree:
     for volume in pod.value.get("volumes") or ():
         if len(volume) == 1:
             pod = pod.put(("volumes", volume["name"], "emptyDir"), {}, DEFAULTED)
+    full: list[Json] = []
     for container in pod.value["containers"]:
-        pod = pod.fill(("containers", container["name"]), missing(container), DEFAULTED)
-    return pod
+        added = missing(container)
+        full.append({**container, **added})
+        pod = pod.note(("containers", container["name"]), Fill(tuple(added), DEFAULTED))
+    return Tree({**pod.value, "containers": full}, pod.journal)
 
 
 def missing(container: Json) -> dict[str, Json]:
     """What a container lacks. A serving one waits for its first port to accept connections."""
-    lacking: dict[str, Json] = {"imagePullPolicy": PULL_POLICY}
-    if container["name"] in PROBED:
+    lacking: dict[str, Json] = {}
+    if "imagePullPolicy" not in container:
+        lacking["imagePullPolicy"] = PULL_POLICY
+    if container["name"] in PROBED and "readinessProbe" not in container:
         lacking["readinessProbe"] = port_probe(first_port(container))
     return lacking
 

@@ -91,11 +91,11 @@ def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, Seque
 
 def named(pod: Tree, service: str) -> Tree:
     """The pod with the service's name as a variable in every container."""
-    containers = [with_variable(container, SERVICE_NAME, service) for container in pod.value["containers"]]
-    pod = Tree({**pod.value, "containers": containers}, pod.journal)
-    for container in containers:
+    containers: list[Json] = []
+    for container in pod.value["containers"]:
+        containers.append(with_variable(container, SERVICE_NAME, service))
         pod = pod.note(("containers", container["name"], "env", SERVICE_NAME, "value"), DEFAULTED)
-    return pod
+    return Tree({**pod.value, "containers": containers}, pod.journal)
 
 
 def kserve_container_first(pod: Tree) -> Tree:
@@ -159,7 +159,8 @@ def merged_pod(
 def laid_over(own: Tree, runtime: Runtime, served: RuntimePod, intent: RuntimeIntent) -> Tree:
     """A component's own pod, and the container of its model, over those of its runtime."""
     ours, container = own.value, merge_container(served.serving, intent.container)
-    settings = merge(served.settings, {name: value for name, value in ours.items() if name != "containers"})
+    others = {name: value for name, value in ours.items() if name != "containers"} if "containers" in ours else ours
+    settings = merge(served.settings, others)
     at, model = ("containers", container["name"]), intent.own_container
     sources: list[tuple[Path, Source]] = [
         ((), Layers(((ours, own), (runtime.pod, served.pod)))),
@@ -222,12 +223,14 @@ def beside_filled(unit: Unit, pod: Tree, names: Sequence[str]) -> Tree:
 
 def with_image(pod: Tree, runtime: Runtime, intent: RuntimeIntent) -> Tree:
     """The pod with the final tag on the serving container's image."""
-    container = pod.value["containers"][0]
-    at = ("containers", container["name"], "image")
     server, version = server_type(runtime, empty_counts=False), intent.model.runtime_version
+    if version is None and not server:
+        return pod
+    container = pod.value["containers"][0]
     image = container.get("image") or ""
     tagged = tagged_image(image, version, server, gpu=uses_nvidia_gpu(container))
     if tagged == image:
         return pod
     asked = intent.place("runtimeVersion")._replace(by=BY)
+    at = ("containers", container["name"], "image")
     return pod.put(at, tagged, asked if version is not None else DEFAULTED)

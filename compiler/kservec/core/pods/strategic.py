@@ -6,10 +6,13 @@ why, nor where values come from: it takes two plain JSON values and returns a ne
 
 from __future__ import annotations
 
-from operator import is_, itemgetter
-from typing import Final
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
 
 from kservec.core.tree import KEY_FIELDS, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _position = itemgetter(0)
 
@@ -187,10 +190,14 @@ def omit_empty(value: Json, field_name: str = "") -> Json:
     kind = value.__class__
     if kind is dict:
         return _struct_without_empty(value, field_name)
-    if kind is list and value and value[0].__class__ is not str:
-        items = [omit_empty(item, field_name) for item in value]
-        return value if all(map(is_, items, value)) else items
-    return value
+    if kind is not list or not value or value[0].__class__ is str:
+        return value
+    changed: dict[int, Json] = {}
+    for i, item in enumerate(value):
+        full = _struct_without_empty(item, field_name) if item.__class__ is dict else omit_empty(item, field_name)
+        if full is not item:
+            changed[i] = full
+    return [changed.get(i, item) for i, item in enumerate(value)] if changed else value
 
 
 def _struct_without_empty(value: dict[str, Json], field_name: str) -> dict[str, Json]:
@@ -206,7 +213,7 @@ def _struct_without_empty(value: dict[str, Json], field_name: str) -> dict[str, 
             elif (full := _struct_without_empty(item, name)) is not item:
                 changed[name] = full
         elif item:
-            if kind is list and (full := omit_empty(item, name)) is not item:
+            if kind is list and item[0].__class__ is not str and (full := omit_empty(item, name)) is not item:
                 changed[name] = full
         elif item is None or not (name in EXPLICIT or (field_name, name) in EXPLICIT_UNDER):
             gone.append(name)
@@ -287,18 +294,18 @@ def _without(entry: dict[str, Json], name: str | None) -> dict[str, Json]:
 
 
 def _without_nulls(value: Json) -> Json:
-    """The value without the nulls in its maps; the value itself if there are none."""
-    kind = value.__class__
-    if kind is dict:
-        changed: dict[str, Json] = {}
-        for name, item in value.items():
-            inner = item.__class__
-            if item is None:
-                changed[name] = None
-            elif (inner is dict or inner is list) and (full := _without_nulls(item)) is not item:
-                changed[name] = full
-        return {k: v for k, v in {**value, **changed}.items() if v is not None} if changed else value
-    if kind is list:
-        items = [item if item.__class__ is str else _without_nulls(item) for item in value]
-        return value if all(map(is_, items, value)) else items
-    return value
+    """A map or list without the nulls in maps; the value itself if there are none."""
+    is_map = value.__class__ is dict
+    items: Iterable[tuple[Json, Json]] = value.items() if is_map else enumerate(value)
+    changed: dict[Json, Json] = {}
+    for step, item in items:
+        kind = item.__class__
+        if (kind is dict or kind is list) and (full := _without_nulls(item)) is not item:
+            changed[step] = full
+        elif item is None and is_map:
+            changed[step] = None
+    if not changed:
+        return value
+    if is_map:
+        return {name: item for name, item in {**value, **changed}.items() if item is not None}
+    return [changed.get(i, item) for i, item in enumerate(value)]

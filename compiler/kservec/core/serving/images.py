@@ -28,12 +28,12 @@ def tagged_image(image: str, version: str | None, server: str, *, gpu: bool) -> 
 
     An image pinned by digest stays as it is. `reg:5000/img` has no tag: the version is appended.
     """
-    if is_pinned(image) or (version is None and not server):
+    if is_pinned(image):
         return image
     tag = TAG.search(image)
     if version is not None:
         return f"{image[: tag.start()] if tag else image}:{version}"
-    if tag is None:
+    if not server or tag is None:
         return image
     repository = image[: tag.start()]
     if gpu and server in GPU_BUILDS and not image.endswith("-gpu"):
