@@ -69,12 +69,12 @@ def merge_pods(unit: Unit, env: Env) -> Step:
 
 def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, Sequence[Diagnostic]]:
     """One component with its runtime merged in, if it has one, and what there is to say about the merge."""
-    intents, component = component.take(RuntimeIntent)
     if component.role is not Role.PREDICTOR:
         return component, ()
-    runtime = component.runtime
+    intents, runtime = component.peek(RuntimeIntent), component.runtime
     if runtime is None or not intents:
-        return evolve(component, pod=named(kserve_container_first(component.pod), unit.name)), ()
+        pod = named(kserve_container_first(component.pod), unit.name)
+        return evolve(component.take(RuntimeIntent)[1], pod=pod), ()
     served = runtime.served
     if served is None:
         raise Reject(without_containers(unit, runtime))
@@ -86,7 +86,9 @@ def merged(unit: Unit, component: Component, env: Env) -> tuple[Component, Seque
             found = (*found, *left_placeholders(unit, worker_pod))
             component = evolve(component, worker_pod=worker_pod)
     labels, annotations = runtime_metadata(component, runtime, served, env)
-    return evolve(component, pod=named(pod, unit.name), labels=labels, annotations=annotations), found
+    rest = tuple([intent for intent in component.intents if not isinstance(intent, RuntimeIntent)])
+    pod = named(pod, unit.name)
+    return evolve(component, pod=pod, labels=labels, annotations=annotations, intents=rest), found
 
 
 def named(pod: Tree, service: str) -> Tree:
@@ -147,7 +149,7 @@ def merged_pod(
     main = [c["name"] for c in containers[:2] if c["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER)]
     filled: list[Json] = []
     for container in containers[: len(main)]:
-        made, more = rendered(unit, pod, container)
+        made, more = rendered(unit, pod, container, served.plain)
         filled.append(made)
         found = (*found, *more)
     pod = Tree({**pod.value, "containers": [*filled, *containers[len(main) :]]}, pod.journal)
@@ -190,13 +192,15 @@ def transformer_container(base: Json | None, own: Json | None) -> Json | None:
     return own if base is None else base
 
 
-def rendered(unit: Unit, pod: Tree, container: Json) -> tuple[Json, Sequence[Diagnostic]]:
+def rendered(unit: Unit, pod: Tree, container: Json, plain: Json) -> tuple[Json, Sequence[Diagnostic]]:
     """A container of the pod with its placeholders filled in from the service's metadata, and what lacks there.
+
+    `plain` are fields of the runtime's that have none.
 
     Raises:
         Reject: a placeholder cannot be filled in.
     """
-    filled, has_others = with_names(container, unit.metadata)
+    filled, has_others = with_names(container, unit.metadata, plain)
     if not has_others:
         return filled, ()
     name = container["name"]

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from kservec.core.golang.encoding import encode, quote
@@ -151,13 +152,16 @@ class Named(NamedTuple):
     has_others: bool
 
 
-def with_names(container: Json, metadata: Json) -> Named:
+def with_names(container: Json, metadata: Json, plain: Mapping[str, Json] = MappingProxyType({})) -> Named:
     """The container with the name and namespace for the placeholders that only ask for them; the same if it has none.
 
     Nearly all do, in every service. Of names a template changes nothing, so no template has to be executed for them.
+    A field that has the very value that it has in `plain` is known to hold no placeholder.
     """
     left: list[str] = []
-    return Named(_named(container, metadata, left), bool(left))
+    asked = {name: value for name, value in container.items() if plain.get(name) is not value} if plain else container
+    filled = _named(asked, metadata, left)
+    return Named(container if filled is asked else {**container, **filled}, bool(left))
 
 
 def _named(value: Json, metadata: Json, left: list[str]) -> Json:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.golang.placeholders import has_placeholder
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER
 from kservec.core.pods.containers import find
 from kservec.core.pods.strategic import pod_settings
@@ -25,14 +26,16 @@ class RuntimePod:
     """The pod of a runtime in its parts, without empty fields.
 
     `settings` are the fields of the pod that count, `serving` is the container that the model's settings are laid over,
-    `transformer` one that may stand beside it, and `others` are the further ones. `arguments` are the options that the
-    serving container is started with. `pod`, `container`, `args`, `labels` and `annotations` are places.
+    `transformer` one that may stand beside it, and `others` are the further ones. `plain` are the fields of the serving
+    container without placeholders, `arguments` are the options that it is started with. `pod`, `container`, `args`,
+    `labels` and `annotations` are places.
     """
 
     settings: Json
     serving: Json
     transformer: Json | None
     others: tuple[Json, ...]
+    plain: Json
     arguments: Mapping[str, tuple[str, int]]
     pod: Origin
     container: Origin
@@ -53,6 +56,7 @@ def runtime_pod(runtime: Runtime) -> RuntimePod | None:
         serving=serving,
         transformer=find(containers, TRANSFORMER_CONTAINER),
         others=tuple(c for c in containers if c["name"] not in (KSERVE_CONTAINER, TRANSFORMER_CONTAINER)),
+        plain={name: value for name, value in serving.items() if not has_placeholder({name: value})},
         arguments=options(serving.get("args") or ()),
         pod=runtime.origin("spec"),
         container=runtime.origin(*place),
