@@ -22,6 +22,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.paths import item_key
 from kservec.core.quantity import is_cut, is_negative
 from kservec.core.records import entity
+from kservec.core.schemas.conjunction import conjunction
 from kservec.core.schemas.faults import Fault, field_path
 from kservec.core.schemas.object_meta import (
     PLAIN_KEY,
@@ -82,10 +83,10 @@ Find: TypeAlias = "Callable[[Json], Iterable[Wrong]]"
 ABSENT = False
 """The JSON Schema of no value at all."""
 ANY_QUANTITY = {
-    "anyOf": [
-        {"type": "integer", "minimum": 0, "maximum": 2**53},
-        {"type": "string", "pattern": "^(?:[0-9.]{1,18}[A-Za-z]?|[0-9.]{1,6}[KMGT]i)$"},
-    ]
+    "type": ["string", "integer"],
+    "pattern": "^(?:[0-9.]{1,18}[A-Za-z]?|[0-9.]{1,6}[KMGT]i)$",
+    "minimum": 0,
+    "maximum": 2**53,
 }
 
 ITEMS, PORTS = "[]", "ports"
@@ -140,7 +141,12 @@ class Rules:
     @cached_property
     def plain(self) -> Draft202012Validator:
         """Tells values that no rule has anything to say about; it may miss some."""
-        return Draft202012Validator(_fine(self._with_steps()), pattern_options=RegexOptions())
+        return Draft202012Validator(self.fine, pattern_options=RegexOptions())
+
+    @cached_property
+    def fine(self) -> Json:
+        """The JSON Schema of the same values."""
+        return _fine(self._with_steps())
 
     @cached_property
     def check(self) -> Find:
@@ -187,11 +193,10 @@ def _by_step(
 def _fine(rules: Iterable[tuple[tuple[str, ...], Check]]) -> Json:
     """The schema of the values that pass all rules for sure."""
     own, below = _by_step(rules)
-    if any(check.fine is ABSENT for check in own):
-        return ABSENT
     fields = {step: _fine(group) for step, group in below.items()}
-    items = {"items": fields.pop(ITEMS)} if ITEMS in fields else {}
-    return {"allOf": [check.fine for check in own] or [True], "properties": fields, **items}
+    parts = [{"items": fields.pop(ITEMS)}] if ITEMS in fields else []
+    parts += [{"properties": fields}] if fields else []
+    return conjunction([*(check.fine for check in own), *parts])
 
 
 def _joined(rules: Iterable[tuple[tuple[str, ...], Check]], field_name: str) -> Find:
@@ -398,7 +403,7 @@ A_PORT_NAME = takes(
 A_PORT_NUMBER = within(1, 65535)
 
 
-@unless({"anyOf": [{"type": "integer", **A_PORT_NUMBER.fine}, {"type": "string", **A_PORT_NAME.fine}]})
+@unless({"type": ["integer", "string"], **A_PORT_NUMBER.fine, **A_PORT_NAME.fine})
 def a_port(value: Json) -> Iterable[Wrong]:
     """A port is a number, or the name of one."""
     return (A_PORT_NAME if isinstance(value, str) else A_PORT_NUMBER)(value)
