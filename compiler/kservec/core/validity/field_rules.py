@@ -22,7 +22,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.paths import item_key
 from kservec.core.quantity import is_cut, is_negative
 from kservec.core.records import entity
-from kservec.core.schemas.conjunction import conjunction
+from kservec.core.schemas.conjunction import both, conjunction
 from kservec.core.schemas.faults import Fault, field_path
 from kservec.core.schemas.object_meta import (
     PLAIN_KEY,
@@ -84,7 +84,7 @@ ABSENT = False
 """The JSON Schema of no value at all."""
 ANY_QUANTITY = {
     "type": ["string", "integer"],
-    "pattern": "^(?:[0-9.]{1,18}[A-Za-z]?|[0-9.]{1,6}[KMGT]i)$",
+    "pattern": r"^(?:[0-9]{1,15}(?:\.[0-9]{1,3})?[numkMGT]?|[0-9]{1,6}(?:\.[0-9]{1,3})?[KMGT]i)$",
     "minimum": 0,
     "maximum": 2**53,
 }
@@ -134,19 +134,15 @@ class Rule(NamedTuple):
 
 @entity
 class Rules:
-    """A table of rules about one value."""
+    """A table of rules about one value. `beside`: what else is asked, by a JSON Schema, of what passes at once."""
 
     rules: tuple[Rule, ...]
+    beside: Json = True
 
     @cached_property
     def plain(self) -> Draft202012Validator:
-        """Tells values that no rule has anything to say about; it may miss some."""
-        return Draft202012Validator(self.fine, pattern_options=RegexOptions())
-
-    @cached_property
-    def fine(self) -> Json:
-        """The JSON Schema of the same values."""
-        return _fine(self._with_steps())
+        """Tells values that no rule has anything to say about, and that are fine beside; it may miss some."""
+        return Draft202012Validator(both(_fine(self._with_steps()), self.beside), pattern_options=RegexOptions())
 
     @cached_property
     def check(self) -> Find:
@@ -158,9 +154,7 @@ class Rules:
 
 
 def faults_of_rules(value: Json, rules: Rules) -> Iterator[Fault]:
-    """A fault for everything that is wrong with a value by a table of rules."""
-    if rules.plain.is_valid(value):
-        return
+    """A fault for everything that is wrong with a value by a table of rules; ask for nothing that is plain."""
     for wrong in rules.check(value):
         yield Fault(
             wrong.code, wrong.at, f"{shown(wrong.at)} {wrong.message}", help=wrong.remedy or HELP[wrong.code.slug]

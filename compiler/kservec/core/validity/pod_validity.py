@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.pods.containers import PROBES
 from kservec.core.quantity import compare, is_negative
+from kservec.core.schemas.conjunction import both
 from kservec.core.schemas.faults import Fault, value_at
+from kservec.core.schemas.object_meta import PLAIN_LABEL, plain
 from kservec.core.validity.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
-from kservec.core.validity.field_rules import NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules
+from kservec.core.validity.field_rules import ABSENT, NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules, without
 from kservec.core.validity.pod_rules import POD_RULES
 from kservec.core.validity.volume_rules import VOLUME_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
     from kservec.core.tree import Json, Path
 
@@ -55,19 +58,85 @@ NOT_SERVED = Code(
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
 PORT_NAME = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?\Z").match
+LONGEST_PORT_NAME = 15
+HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
+NAMED = {"required": ["name"], "properties": {"name": {"type": "string", **plain(PLAIN_LABEL)}}}
+PLAIN_PORT = {"pattern": "^[a-z](?:-?[a-z0-9])*$", "maxLength": LONGEST_PORT_NAME}
+PLAIN_PROBE = {
+    "properties": {one: {"type": "object", "required": [] if one == "exec" else ["port"]} for one in HANDLERS},
+    "anyOf": [{"required": [one], **without(*{*HANDLERS} - {one})} for one in HANDLERS],
+}
+PLAIN_CONTAINER = {
+    "env": {"items": {"required": ["name"], "anyOf": [without("valueFrom"), without("value")]}},
+    "ports": {"items": {"required": ["containerPort"], "properties": {"name": PLAIN_PORT}}},
+    "volumeMounts": {"items": {"required": ["name", "mountPath"]}},
+    **dict.fromkeys(PROBES, PLAIN_PROBE),
+}
+PLAIN_CONTAINERS = {"items": both(NAMED, {"properties": PLAIN_CONTAINER})}
+PLAIN_POD = {
+    "properties": {
+        "containers": PLAIN_CONTAINERS,
+        "initContainers": PLAIN_CONTAINERS,
+        "volumes": {"items": {**NAMED, "maxProperties": 2}},
+        "restartPolicy": {"const": "Always"},
+        "activeDeadlineSeconds": ABSENT,
+    }
+}
+"""The JSON Schema of pods with which nothing is wrong that is found here without the tables."""
 RULES = Rules(
     rules=(
         *(rule.below("volumes[]") for rule in VOLUME_RULES),
         *(rule.below("containers[]") for rule in CONTAINER_RULES),
         *(rule.below("initContainers[]") for rule in (*CONTAINER_RULES, *INIT_CONTAINER_RULES)),
         *POD_RULES,
-    )
+    ),
+    beside=PLAIN_POD,
 )
-HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 
 
-def pod_faults(pod: Json) -> Iterator[Fault]:
+def pod_faults(pod: Json) -> Sequence[Fault]:
     """Everything an API server would refuse in a Deployment's PodSpec, in the order of its fields."""
+    return () if RULES.plain.is_valid(pod) and is_plain(pod) else [*every_fault(pod)]
+
+
+def is_plain(pod: Json) -> bool:
+    """Whether `every_fault` surely finds nothing in a pod that fits the plain schema: what no schema can tell."""
+    volumes = pod.get("volumes") or ()
+    names = {volume["name"] for volume in volumes}
+    if len(names) != len(volumes):
+        return False
+    owners = set()
+    containers = (*(pod.get("containers") or ()), *(pod.get("initContainers") or ()))
+    for container in containers:
+        owners.add(container["name"])
+        if not is_plain_container(container, names):
+            return False
+    return len(owners) == len(containers)
+
+
+def is_plain_container(container: Json, volumes: Set[str]) -> bool:
+    """Whether names and paths differ in a container, its mounts are of volumes, and its requests keep to limits."""
+    variables, mounts, ports = container.get("env") or (), container.get("volumeMounts") or (), container.get("ports")
+    if len(variables) > 1 and len({variable["name"] for variable in variables}) < len(variables):
+        return False
+    if ports and len(ports) > 1 and next(port_faults(container), None):
+        return False
+    for mount in mounts:
+        if mount["name"] not in volumes:
+            return False
+    if len(mounts) > 1 and len({mount["mountPath"] for mount in mounts}) < len(mounts):
+        return False
+    resources = container.get("resources") or {}
+    limits, requests = resources.get("limits") or {}, resources.get("requests")
+    for name, request in requests.items() if requests else ():
+        limit = limits.get(name)
+        if request != limit and not is_within(name, request, limit):
+            return False
+    return True
+
+
+def every_fault(pod: Json) -> Iterator[Fault]:
+    """What is wrong with a pod, looked for one by one."""
     containers = [("containers", c) for c in pod.get("containers") or ()]
     containers += [("initContainers", c) for c in pod.get("initContainers") or ()]
     volumes = pod.get("volumes") or ()
@@ -77,9 +146,8 @@ def pod_faults(pod: Json) -> Iterator[Fault]:
         yield from volume_faults(volume)
     names = {v["name"] for v in volumes}
     for field, container in containers:
-        if not is_plain(container, names):
-            for fault in container_faults(container, names):
-                yield fault.below(field, container.get("name", ""))
+        for fault in container_faults(container, names):
+            yield fault.below(field, container.get("name", ""))
     yield from without_repeats(faults_of_rules(pod, RULES), pod)
     yield from deployment_faults(pod)
 
@@ -126,28 +194,6 @@ def volume_faults(volume: Json) -> Iterator[Fault]:
 def sources_of(volume: Json) -> list[str]:
     """The fields of a volume that say what is in it."""
     return sorted(k for k, v in volume.items() if k != "name" and v is not None)
-
-
-def is_plain(container: Json, volumes: set[str]) -> bool:
-    """Whether `container_faults` surely finds nothing in a container: a quick look that hardly any fails."""
-    variables, mounts, ports = container.get("env") or (), container.get("volumeMounts") or (), container.get("ports")
-    requests = (container.get("resources") or {}).get("requests") or ()
-    names, paths = set(), set()
-    for variable in variables:
-        names.add(variable["name"])
-        if "valueFrom" in variable and "value" in variable:
-            return False
-    for mount in mounts:
-        paths.add(mount["mountPath"])
-        if mount["name"] not in volumes:
-            return False
-    return (
-        len(names) == len(variables)
-        and len(paths) == len(mounts)
-        and not (ports and (len(ports) > 1 or not PORT_NAME(ports[0].get("name") or "any")))
-        and not (requests and next(resource_faults(container), None))
-        and next(probe_faults(container), None) is None
-    )
 
 
 def container_faults(container: Json, volumes: set[str]) -> Iterator[Fault]:
@@ -216,20 +262,33 @@ def resource_faults(container: Json) -> Iterator[Fault]:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, request in requests.items():
         limit = limits.get(name)
-        extended = "/" in name and not name.startswith("kubernetes.io/")
-        if limit is None and not extended:
+        if is_within(name, request, limit) or is_told_of(request) or is_told_of(limit):
             continue
-        if limit is not None and compare(request, limit) <= 0 and not (extended and compare(request, limit)):
-            continue
-        if is_told_of(request) or is_told_of(limit):
-            continue
-        wrong = f"is not its limit, {limit}" if extended else f"is over its limit, {limit}"
+        wrong = f"is not its limit, {limit}" if is_extended(name) else f"is over its limit, {limit}"
         if limit is None:
             wrong = "has no limit"
         message = f"container {container['name']} requests {request} of {name}, which {wrong}"
         related = ((("resources", "limits", name), "the limit is set here"),) if limit is not None else ()
         remedy = f"set both requests and limits of {name}"
         yield Fault(OVER_LIMIT, ("resources", "requests", name), message, help=remedy, related=related)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def is_within(resource: str, request: Json, limit: Json) -> bool:
+    """Whether a request of a resource keeps to its limit, None for none. The pods of a fleet have few of them.
+
+    Raises:
+        ValueError: one of the two is no quantity.
+    """
+    if limit is None:
+        return not is_extended(resource)
+    over = compare(request, limit)
+    return over == 0 or (over < 0 and not is_extended(resource))
+
+
+def is_extended(resource: str) -> bool:
+    """Whether a resource is none of Kubernetes' own, such as GPUs."""
+    return "/" in resource and not resource.startswith("kubernetes.io/")
 
 
 def is_told_of(quantity: Json) -> bool:
