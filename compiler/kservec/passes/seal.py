@@ -51,25 +51,28 @@ def seal(unit: Unit, env: Env) -> Step:
     Writes:  nothing
     Reports: output/intent-left, output/*, pod/*, platform/kind-absent
     """
-    found = [*leftovers(unit)]
+    found = leftovers(unit)
+    absent, schemas = env.platform.absent, env.schemas
     sound: list[Manifest] = []
     faulty: list[tuple[Fault, Diagnostic]] = []
     misfitting: list[tuple[Fault, Diagnostic]] = []
     for made in unit.bundle.manifests:
         ref, body = made.ref, made.body.value
         # The kinds of the core are always there: a bare Service means Knative's.
-        if env.platform.absent and ref.group and not env.platform.has(ref.api_version, ref.kind):
+        if absent and ref.group and not env.platform.has(ref.api_version, ref.kind):
             found.append(absent_kind(unit, made))
         faults = [(fault, refusal(unit, made, fault)) for fault in object_faults(ref.api_version, ref.kind, body)]
         faulty += faults
-        if any(refused.is_error for _, refused in faults):
+        if faults and any(refused.is_error for _, refused in faults):
             continue
-        if not env.schemas.fits(body, ref.api_version, ref.kind):
+        if not schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
         elif ref.kind in KINDS_WITH_PODS:
             sound.append(made)
     found += lacking_keys(unit, sound, env)
-    return Step(unit, (*found, *once_each(but_one_name(unit, [*faulty, *without_echoes(unit, misfitting)]))))
+    if faulty or misfitting:
+        found += once_each(but_one_name(unit, [*faulty, *without_echoes(unit, misfitting)]))
+    return Step(unit, tuple(found))
 
 
 def without_echoes(unit: Unit, misfitting: Sequence[tuple[Fault, Diagnostic]]) -> list[tuple[Fault, Diagnostic]]:
@@ -172,13 +175,18 @@ def misfits(unit: Unit, made: Manifest, env: Env) -> Iterator[tuple[Fault, Diagn
         )
 
 
-def leftovers(unit: Unit) -> Iterator[Diagnostic]:
+def leftovers(unit: Unit) -> list[Diagnostic]:
     """A diagnostic for every intent that nobody took."""
-    for intent in (*unit.intents, *(i for c in unit.components for i in c.intents)):
-        yield Diagnostic(
+    left = [*unit.intents]
+    for component in unit.components:
+        left += component.intents
+    return [
+        Diagnostic(
             code=FORGOTTEN,
             message=f"{type(intent).__name__} was left over",
             span=intent.origin.span(),
             help="report this as a bug",
             subject=unit.ref,
         )
+        for intent in left
+    ]

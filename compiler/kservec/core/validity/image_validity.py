@@ -14,8 +14,6 @@ from kservec.core.pods.image_names import is_reference
 from kservec.core.schemas.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kservec.core.tree import Json, Path
 
 IMAGE = Code(
@@ -30,17 +28,21 @@ _fill_variables = re.compile(r"\$\{[A-Za-z_]\w*\}").sub
 FORM = "[REGISTRY/]NAME[:TAG][@DIGEST], the name in lower case"
 
 
-def image_faults(pod: Json) -> Iterator[Fault]:
+def image_faults(pod: Json) -> list[Fault]:
     """The images of containers, and of volumes, that are no names of images; those that are missing are not."""
+    found = []
     for field in ("containers", "initContainers"):
         for container in pod.get(field) or ():
             image = container.get("image")
             if image and not may_be_image(image):
-                yield no_image(f"container {container['name']}", image, (field, container["name"], "image"))
+                found.append(no_image(f"container {container['name']}", image, (field, container["name"], "image")))
     for volume in pod.get("volumes") or ():
-        image = (volume.get("image") or {}).get("reference")
+        source = volume.get("image")
+        image = source and source.get("reference")
         if image and not may_be_image(image):
-            yield no_image(f"volume {volume['name']}", image, ("volumes", volume["name"], "image", "reference"))
+            path = ("volumes", volume["name"], "image", "reference")
+            found.append(no_image(f"volume {volume['name']}", image, path))
+    return found
 
 
 def may_be_image(image: str) -> bool:

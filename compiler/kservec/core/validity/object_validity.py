@@ -24,7 +24,7 @@ from kservec.core.validity.reference_names import reference_faults
 from kservec.core.validity.volume_validity import claim_faults, volume_faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kservec.core.tree import Json, Path
 
@@ -64,17 +64,20 @@ ROLLOUT = Code(
 
 SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
 PERCENT = re.compile(r"[0-9]+%\Z").match
+USUAL_ROLLOUT = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
+"""KServe's default, which nearly all workloads have: nothing is wrong with it."""
 
 
-def deployment_faults(body: Json) -> Iterator[Fault]:
+def deployment_faults(body: Json) -> list[Fault]:
     """Everything an API server would refuse in a Deployment."""
-    yield from template_faults(body["spec"]["template"])
-    yield from rollout_faults(body["spec"].get("strategy") or {})
+    strategy = body["spec"].get("strategy")
+    found = template_faults(body["spec"]["template"])
+    return found if not strategy or strategy == USUAL_ROLLOUT else [*found, *rollout_faults(strategy)]
 
 
-def pods_faults(body: Json) -> Iterator[Fault]:
+def pods_faults(body: Json) -> list[Fault]:
     """Everything an API server would refuse in the pods of an object with one template."""
-    yield from template_faults(body["spec"]["template"])
+    return template_faults(body["spec"]["template"])
 
 
 def leader_worker_set_faults(body: Json) -> Iterator[Fault]:
@@ -85,16 +88,23 @@ def leader_worker_set_faults(body: Json) -> Iterator[Fault]:
             yield from template_faults(template, path)
 
 
-def template_faults(template: Json, at: Path = TEMPLATE) -> Iterator[Fault]:
+def template_faults(template: Json, at: Path = TEMPLATE) -> list[Fault]:
     """Labels of the pods that are too long, and what is wrong with the pods themselves; `at` is the template's path."""
-    for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
-        if len(value) > MAX_LABEL:
-            message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
-            place, over = (*at, "metadata", "labels", key), len(value) - MAX_LABEL
-            yield Fault(LONG_LABEL, place, message, help=f"shorten it by {over}", once=value, over=over)
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    found = [long_label(key, value, at) for key, value in labels.items() if len(value) > MAX_LABEL]
     pod = template.get("spec") or {}
-    for fault in (*pod_faults(pod), *image_faults(pod), *reference_faults(pod)):
-        yield fault.below(*at, "spec")
+    for look in (pod_faults, image_faults, reference_faults):
+        if faults := look(pod):
+            found += [fault.below(*at, "spec") for fault in faults]
+    return found
+
+
+def long_label(key: str, value: str, at: Path) -> Fault:
+    """The fault of a label of pods that has too many characters."""
+    over = len(value) - MAX_LABEL
+    message = f"label {key} of the pods, {value}, has more than {MAX_LABEL} characters"
+    place = (*at, "metadata", "labels", key)
+    return Fault(LONG_LABEL, place, message, help=f"shorten it by {over}", once=value, over=over)
 
 
 def rollout_faults(strategy: Json) -> Iterator[Fault]:
@@ -128,27 +138,30 @@ def target_faults(body: Json) -> Iterator[Fault]:
             yield Fault(CUT, path, f"{field_path(path)} {TOO_MUCH}", help=LESS)
 
 
-def name_faults(body: Json) -> Iterator[Fault]:
+def name_faults(body: Json) -> tuple[Fault, ...]:
     """A Service's name, which is stricter than others."""
     name = body["metadata"]["name"]
-    if not SERVICE_NAME(name):
-        over = max(0, len(name) - MAX_LABEL)
-        message = f"{name} is no valid name of a Service"
-        hint = "use at most 63 lower-case letters, digits and dashes, with a letter first and no dash last"
-        yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help=hint, over=over)
+    if SERVICE_NAME(name):
+        return ()
+    over = max(0, len(name) - MAX_LABEL)
+    message = f"{name} is no valid name of a Service"
+    hint = "use at most 63 lower-case letters, digits and dashes, with a letter first and no dash last"
+    return (Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help=hint, over=over),)
 
 
-def service_faults(body: Json) -> Iterator[Fault]:
+def service_faults(body: Json) -> list[Fault]:
     """A Service's name, and the names of its ports."""
-    yield from name_faults(body)
+    found = [*name_faults(body)]
     spec = body.get("spec") or {}
     ports = spec.get("ports") or ()
     if not ports and spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName":
-        yield Fault(NO_PORTS, ("spec",), "no port is named", help="name the ports of the container")
+        found.append(Fault(NO_PORTS, ("spec",), "no port is named", help="name the ports of the container"))
     for port in ports if len(ports) > 1 else ():
         if not port.get("name"):
             message = f"port {port['port']} has no name, and is not the only one"
-            yield Fault(UNNAMED_PORT, ("spec", "ports", port["port"]), message, help="name the ports of the container")
+            path, hint = ("spec", "ports", port["port"]), "name the ports of the container"
+            found.append(Fault(UNNAMED_PORT, path, message, help=hint))
+    return found
 
 
 def knative_service_faults(body: Json) -> Iterator[Fault]:
@@ -174,7 +187,7 @@ def long_revision_names(body: Json) -> Iterator[Fault]:
             yield Fault(LONG_SERVICE_NAME, ("metadata", "name"), message, help=f"shorten it by {over}", over=over)
 
 
-CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
+CHECKS: dict[tuple[str, str], Callable[[Json], Iterable[Fault]]] = {
     ("apps/v1", "DaemonSet"): pods_faults,
     ("apps/v1", "Deployment"): deployment_faults,
     ("apps/v1", "StatefulSet"): pods_faults,
@@ -188,8 +201,7 @@ CHECKS: dict[tuple[str, str], Callable[[Json], Iterator[Fault]]] = {
 }
 
 
-def object_faults(api_version: str, kind: str, body: Json) -> Iterator[Fault]:
+def object_faults(api_version: str, kind: str, body: Json) -> Iterable[Fault]:
     """Everything that code of an API server would refuse in an object, as far as it is known here."""
     check = CHECKS.get((api_version, kind))
-    if check is not None:
-        yield from check(body)
+    return check(body) if check is not None else ()

@@ -34,25 +34,35 @@ NAMES = {
 }
 """The sources of a volume that name an object, and where."""
 NOUNS = {"persistentVolumeClaim": "PersistentVolumeClaim", "configMap": "ConfigMap"}
+PROJECTED_VOLUME = "projected"
 PROJECTED = {"secret": ("name",), "configMap": ("name",)}
+NAMING = frozenset({*NAMES, PROJECTED_VOLUME})
 ALLOWED = "use lower-case letters, digits, dashes and dots, a letter or digit at both ends, 253 at most"
 
 
-def reference_faults(pod: Json) -> Iterator[Fault]:
+def reference_faults(pod: Json) -> list[Fault]:
     """The objects that volumes of a pod are made of, and that cannot be; those it can do without do not count."""
+    found: list[Fault] = []
     for volume in pod.get("volumes") or ():
-        for kind, source in volume.items():
-            if kind in NAMES:
-                yield from source_faults(volume["name"], kind, source, NAMES[kind], ("volumes", volume["name"], kind))
-            elif kind == "projected":
-                yield from projected_faults(volume["name"], source)
+        if not NAMING.isdisjoint(volume):
+            found += volume_faults(volume)
+    return found
+
+
+def volume_faults(volume: Json) -> Iterator[Fault]:
+    """The same for one volume."""
+    for kind, source in volume.items():
+        if kind in NAMES:
+            yield from source_faults(volume["name"], kind, source, NAMES[kind], ("volumes", volume["name"], kind))
+        elif kind == PROJECTED_VOLUME:
+            yield from projected_faults(volume["name"], source)
 
 
 def projected_faults(volume: str, source: Json) -> Iterator[Fault]:
-    """The same for a volume of several sources."""
+    """The same for the sources of a volume of several."""
     for i, part in enumerate((source or {}).get("sources") or ()):
         for kind in PROJECTED.keys() & (part or {}).keys():
-            path: Path = ("volumes", volume, "projected", "sources", i, kind)
+            path: Path = ("volumes", volume, PROJECTED_VOLUME, "sources", i, kind)
             yield from source_faults(volume, kind, part[kind], PROJECTED[kind], path)
 
 
