@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import copy
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from jsonschema_rs import Draft202012Validator, RegexOptions
 
+from kservec.core.quantity import canonical
+from kservec.core.schemas.stored_form import PLAIN_QUANTITY, changing, stored_schema
+from kservec.core.schemas.structure import plan_of
 from kservec.io.packaged import packaged_schemas
 
 SCHEMAS = packaged_schemas()
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def pod(**fields: Any) -> dict[str, Any]:
@@ -101,3 +109,55 @@ def test_what_is_stored_as_it_is_is_not_copied() -> None:
     """An object that is in its stored form already is returned itself."""
     value = container(**resources(cpu="1"), env=[{"name": "a", "value": "b"}])
     assert SCHEMAS.as_stored(value, "apps/v1", "Deployment") is value
+
+
+def objects() -> dict[tuple[str, str], Any]:
+    """The largest object of each kind among the golden cases."""
+    found: dict[tuple[str, str], Any] = {}
+    for file in sorted(GOLDEN.glob("*/expect/**/*.yaml"), key=lambda file: (file.stat().st_size, file)):
+        for value in yaml.load_all(file.read_text(), yaml.CSafeLoader):
+            if isinstance(value, dict) and SCHEMAS.knows(value.get("apiVersion", ""), value.get("kind", "")):
+                found[value["apiVersion"], value["kind"]] = value
+    return found
+
+
+OBJECTS = objects()
+
+
+def altered(value: Any) -> Any:
+    """A value and all that it is with one thing in it left out, null, or a quantity in another form."""
+    yield value
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in [*children]:
+        for other in (*altered(child), None, "1000m", "1024Mi", "0.5", 1000):
+            yield {**value, step: other} if isinstance(value, dict) else [*value[:step], other, *value[step + 1 :]]
+        if isinstance(value, dict):
+            yield {name: held for name, held in value.items() if name != step}
+
+
+@pytest.mark.parametrize("defaulted", [lambda _: True, lambda name: name == "protocol"], ids=["all", "protocol"])
+@pytest.mark.parametrize("key", OBJECTS, ids=lambda key: f"{key[0]} {key[1]}")
+def test_what_passes_at_once_needs_no_change(key: tuple[str, str], defaulted: Any) -> None:
+    """Whatever default is missing or quantity written otherwise: what the quick look lets pass, the walk leaves."""
+    plan = plan_of(SCHEMAS.document(*key), defaulted)
+    if plan is None:
+        return
+    look, change = Draft202012Validator(stored_schema(plan), pattern_options=RegexOptions()).is_valid, changing(plan)
+    stored = change(OBJECTS[key])
+    assert change(stored) is stored
+    for value in altered(stored):
+        assert not look(value) or change(value) is value, value
+
+
+@pytest.mark.parametrize("suffix", ["", "n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"])
+def test_plain_quantities_are_canonical(suffix: str) -> None:
+    """A quantity that is seen to be canonical at once is written no other way."""
+    for number in (*range(1030), 1500, 10500, 20480, 99900, 123456789012, 100000000000):
+        text = f"{number}{suffix}"
+        assert not re.search(PLAIN_QUANTITY, text) or canonical(text) == text
+
+
+@pytest.mark.parametrize("text", ["1", "500m", "1500m", "100Mi", "4Gi", "10500", "999Ti"])
+def test_usual_quantities_are_plain(text: str) -> None:
+    """Those that people write need no walk."""
+    assert re.search(PLAIN_QUANTITY, text)

@@ -21,7 +21,7 @@ from kservec.core.records import entity, fresh
 from kservec.core.schemas.faults import Fault, Subject, field_path
 from kservec.core.schemas.field_faults import faults_of, repeat_faults
 from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
-from kservec.core.schemas.stored_form import Store, storing
+from kservec.core.schemas.stored_form import Store, as_it_is, storing
 from kservec.core.schemas.structure import LIST_KEYS, Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
 from kservec.core.spelling import closest
 
@@ -131,7 +131,7 @@ class Schemas:
     _kinds: dict[tuple[str, str], Kind] = fresh(factory=dict)
     _types: dict[str, Json] = fresh(factory=dict)
     _compiled: dict[tuple[str, str], Compiled] = fresh(factory=dict)
-    _written: dict[tuple[str, str], Store | None] = fresh(factory=dict)
+    _written: dict[tuple[str, str], Store] = fresh(factory=dict)
 
     def kinds(self) -> dict[tuple[str, str], Kind]:
         """Every kind, by (apiVersion, kind), in that order."""
@@ -206,13 +206,10 @@ class Schemas:
         get the protocol of a port, which is part of what tells ports apart. Quantities are canonical everywhere.
         """
         key = (api_version, kind)
-        if key not in self._written:
-            compiled = self._compile(*key) if key in self.kinds() else None
-            wanted = _is_protocol if compiled and compiled.takes_nulls else _is_fixed
-            plan = plan_of(compiled.schema, wanted) if compiled else None
-            self._written[key] = storing(plan) if plan is not None else None
-        store = self._written[key]
-        return value if store is None else store(value)
+        store = self._written.get(key)
+        if store is None:
+            store = self._written[key] = self._storing(*key)
+        return store(value)
 
     def fits(self, value: Json, api_version: str, kind: str) -> bool:
         """Whether `output_errors` surely finds nothing in an emitted object, told as quickly as can be.
@@ -276,6 +273,12 @@ class Schemas:
         if isinstance(api_version, str) and isinstance(kind, str) and self.knows(api_version, kind):
             return []
         return [_unknown_kind(api_version, kind, self.kinds())]
+
+    def _storing(self, api_version: str, kind: str) -> Store:
+        compiled = self._compile(api_version, kind) if self.knows(api_version, kind) else None
+        wanted = _is_protocol if compiled and compiled.takes_nulls else _is_fixed
+        plan = plan_of(compiled.schema, wanted) if compiled else None
+        return storing(plan) if plan is not None else as_it_is
 
     def _compile(self, api_version: str, kind: str) -> Compiled:
         key = (api_version, kind)
