@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from operator import is_
 from typing import TYPE_CHECKING
 
 from kservec.core.bundle import Bundle, Manifest
@@ -24,7 +24,9 @@ def finish(unit: Unit, env: Env) -> Step:
     Writes:  manifests: without KServe's internal annotations, in the form that keeps a sync clean
     Reports: nothing
     """
-    return Step(evolve(unit, bundle=Bundle(tuple(finished(m, env) for m in unit.bundle.manifests))))
+    manifests = unit.bundle.manifests
+    written = tuple([finished(made, env) for made in manifests])
+    return Step(unit if all(map(is_, written, manifests)) else evolve(unit, bundle=Bundle(written)))
 
 
 def finished(made: Manifest, env: Env) -> Manifest:
@@ -45,17 +47,11 @@ def without_internal(body: Json) -> Json:
     return body
 
 
-@lru_cache(maxsize=256)
-def is_internal(annotation: str) -> bool:
-    """Whether an annotation speaks to KServe's webhooks alone. There are few, and each stands on many objects."""
-    return annotation.startswith(INTERNAL)
-
-
 def stripped(owner: Json) -> Json:
     """An object, or a template, without internal annotations in its metadata."""
     metadata = owner.get("metadata") or {}
     annotations = metadata.get("annotations")
-    if not annotations or not any(map(is_internal, annotations)):
+    if not annotations or INTERNAL not in " ".join(annotations):  # as in nearly all, and quickly told
         return owner
-    kept = {k: v for k, v in annotations.items() if not is_internal(k)}
+    kept = {k: v for k, v in annotations.items() if not k.startswith(INTERNAL)}
     return {**owner, "metadata": {**metadata, "annotations": kept}}

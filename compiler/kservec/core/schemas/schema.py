@@ -21,7 +21,7 @@ from kservec.core.records import entity, fresh
 from kservec.core.schemas.faults import Fault, Subject, field_path
 from kservec.core.schemas.field_faults import faults_of, repeat_faults
 from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
-from kservec.core.schemas.stored_form import Store, as_it_is, storing
+from kservec.core.schemas.stored_form import Store, as_it_is, is_due, storing
 from kservec.core.schemas.structure import LIST_KEYS, Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
 from kservec.core.spelling import closest
 
@@ -278,7 +278,7 @@ class Schemas:
         compiled = self._compile(api_version, kind) if self.knows(api_version, kind) else None
         wanted = _is_protocol if compiled and compiled.takes_nulls else _is_fixed
         plan = plan_of(compiled.schema, wanted) if compiled else None
-        return storing(plan) if plan is not None else as_it_is
+        return storing(plan) if plan is not None and is_due(plan) else as_it_is
 
     def _compile(self, api_version: str, kind: str) -> Compiled:
         key = (api_version, kind)

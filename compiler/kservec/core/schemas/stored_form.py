@@ -1,7 +1,7 @@
 """The form in which an API server stores an object, so that reading it back shows no difference.
 
-Decides how quantities are written and where defaults are filled in. Must not know any
-kind: a plan, made from the schema of the kind, says where what is due.
+Decides how quantities are written and where defaults are filled in. Must not know any kind: a plan, made from the
+schema of the kind, says where what is due.
 """
 
 from __future__ import annotations

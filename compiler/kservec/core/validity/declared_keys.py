@@ -68,14 +68,15 @@ def known_keys(env: Env, namespace: str, kind: str, name: str) -> frozenset[str]
     return secret.keys if secret is not None and secret.all_known else frozenset()
 
 
-def missing_keys(unit: Unit, made: Manifest, env: Env) -> Iterator[Diagnostic]:
+def missing_keys(unit: Unit, made: Manifest, env: Env) -> list[Diagnostic]:
     """Warnings about keys that pods of an object refer to, of objects whose keys are known and do not have them."""
-    ref = made.ref
-    for path in TEMPLATES.get((ref.group, ref.kind), ()):
-        for reference in lacking(lookup(made.body.value, (*path, "spec")) or {}, ref.namespace, env):
+    found = []
+    for path in TEMPLATES.get((made.ref.group, made.ref.kind), ()):
+        for reference in lacking(lookup(made.body.value, (*path, "spec")) or {}, made.ref.namespace, env):
             at = (*path, "spec", *reference.at)
             if is_written(made, at):
-                yield missing(unit, made, reference._replace(at=at), env)
+                found.append(missing(unit, made, reference._replace(at=at), env))
+    return found
 
 
 def is_written(made: Manifest, at: Path) -> bool:
@@ -103,23 +104,35 @@ def missing(unit: Unit, made: Manifest, reference: Reference, env: Env) -> Diagn
     )
 
 
-def lacking(pod: Json, namespace: str, env: Env) -> Iterator[Reference]:
+def lacking(pod: Json, namespace: str, env: Env) -> list[Reference]:
     """The keys that a pod cannot do without, and that are not there."""
-    containers = [(field, c) for field in ("containers", "initContainers") for c in pod.get(field) or ()]
-    for field, container in containers:
-        for variable in [v for v in container.get("env") or () if "valueFrom" in v]:
-            for source, kind in VARIABLES:
-                key = variable["valueFrom"].get(source)
-                if key and lacks(env, namespace, kind, key["name"], key["key"]) and not key.get("optional"):
-                    by = f"{variable['name']} of container {container['name']}"
-                    at = (field, container["name"], "env", variable["name"], "valueFrom", source, "key")
-                    yield Reference(kind, key["name"], (key["key"],), by, at)
+    found: list[Reference] = []
+    for field in ("containers", "initContainers"):
+        for container in pod.get(field) or ():
+            for variable in container.get("env") or ():
+                if "valueFrom" in variable:
+                    at = (field, container["name"], "env", variable["name"])
+                    found += of_variable(variable, at, namespace, env)
     for volume in pod.get("volumes") or ():
         if not volume.keys().isdisjoint(FILES):
-            yield from of_volume(volume, namespace, env)
+            found += of_volume(volume, namespace, env)
     for i, secret in enumerate(pod.get("imagePullSecrets") or ()):
         if all(lacks(env, namespace, SECRET, secret.get("name", ""), key) for key in PULL_KEYS):
-            yield Reference(SECRET, secret["name"], PULL_KEYS, "the pull of images", ("imagePullSecrets", i, "name"))
+            found.append(
+                Reference(SECRET, secret["name"], PULL_KEYS, "the pull of images", ("imagePullSecrets", i, "name"))
+            )
+    return found
+
+
+def of_variable(variable: Json, at: Path, namespace: str, env: Env) -> list[Reference]:
+    """The key that a variable gets its value of, if it is needed and not there; `at` leads to the variable."""
+    found = []
+    for source, kind in VARIABLES:
+        key = variable["valueFrom"].get(source)
+        if key and lacks(env, namespace, kind, key["name"], key["key"]) and not key.get("optional"):
+            by = f"{variable['name']} of container {at[1]}"
+            found.append(Reference(kind, key["name"], (key["key"],), by, (*at, "valueFrom", source, "key")))
+    return found
 
 
 def of_volume(volume: Json, namespace: str, env: Env) -> Iterator[Reference]:
