@@ -197,6 +197,60 @@ def test_a_password_in_a_uri(attach, uri, slugs):
     assert "thevalue" not in "".join(d.message + d.help for d in result.diagnostics)
 
 
+OWN_IMAGE = "registry.example.com/mirror/storage-initializer:v0.21.0"
+
+
+@pytest.mark.parametrize(
+    ("uri", "parts"),
+    [
+        ("https://acme.blob.core.windows.net/c", "the path"),
+        ("https://acme.blob.core.windows.net/c/", ""),
+        ("https://acme.blob.core.windows.net/c/m", ""),
+        ("https://acme.file.core.windows.net", "the share and the path"),
+        ("https://acme.file.core.windows.net/s", "the path"),
+        ("https://acme.file.core.windows.net/s/m", ""),
+        ("https://models.example.com", "the file"),
+        ("http://models.example.com/?a=/b", "the file"),
+        ("https://models.example.com/churn/", "the file"),
+        ("https://models.example.com/churn.zip?sig=1", ""),
+        ("hf://distilgpt2", "the owner or the model"),
+        ("hf://acme/", "the model"),
+        ("hf://acme/:main", "the model"),
+        ("hf://acme/tiny:main", ""),
+        ("s3://bucket", ""),
+        ("gs://bucket/", ""),
+        ("pvc://claim", ""),
+    ],
+)
+def test_a_uri_that_stops_before_the_model(attach, uri, parts):
+    """KServe takes it and its download does not: the warning says what is missing, and the form that has it."""
+    found = attach(uri, image=OWN_IMAGE).diagnostics
+    assert [f.code.slug for f in found] == (["storage/uri-incomplete"] if parts else [])
+    assert all(f"lacks {parts}:" in f.message and f.help.startswith("write it as ") for f in found)
+
+
+@pytest.mark.parametrize("uri", ["https://acme.blob.core.windows.net", "https://acme.blob.core.windows.net/"])
+def test_a_host_alone_that_is_refused(attach, uri):
+    """What KServe refuses for the parts that are missing is told of these, and no other scheme is proposed."""
+    (found,) = attach(uri).diagnostics
+    assert found.code.slug == "storage/no-model"
+    assert found.message.endswith("it lacks the container and the path")
+    assert found.help == "write it as https://ACCOUNT.blob.core.windows.net/CONTAINER/PATH"
+
+
+def test_a_form_that_another_scheme_would_break(attach):
+    """A blob by another scheme than its own lacks nothing, and is shown the forms that there are."""
+    (found,) = attach("s3://acme.blob.core.windows.net/c/m", containers=()).diagnostics
+    assert found.code.slug == "storage/unknown-scheme"
+    assert found.help.startswith("write it as https://ACCOUNT.blob.core.windows.net/CONTAINER/PATH")
+
+
+def test_other_downloads_may_ask_for_less(attach):
+    """Nobody knows what the program of another image makes of a URI."""
+    container = storage_container("any", {"prefix": "hf://"}, image="i:1")
+    assert attach("hf://distilgpt2", containers=(container,), image=OWN_IMAGE).slugs == []
+
+
 def test_two_places_for_one_model(attach):
     """A storageUri and a storage.path together are refused, as in KServe."""
     model = {"modelFormat": {"name": "sklearn"}, "storageUri": "s3://b/m", "storage": {"key": "k", "path": "m"}}

@@ -95,12 +95,20 @@ class Attached(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+class Lack(NamedTuple):
+    """What a URI does not say and its download asks for, in words, and the form that has all of it."""
+
+    parts: str
+    form: str
+
+
 @record
 class Scheme:
     """One way of getting a model in. `attach` is None for schemes that the storage initializer downloads.
 
     `prefixes` end in `://`. `claims` is for schemes that are known by more than a prefix: how much of a URI the scheme
     recognises, 0 for nothing; the longest claim wins. `accepts` refuses URIs of the scheme that are malformed.
+    `lacking` says what of the scheme's form a URI leaves out, where the form has more than one part.
     `supported` tells whether KServe's own list of URIs has the scheme; others need a ClusterStorageContainer.
     `forms` is how that list shows the scheme, its prefixes by default. `resolve` gives the URI of another scheme that
     stands for one of this scheme, `resolve_for_llm` the same where the pods of LLMInferenceServices differ.
@@ -116,6 +124,7 @@ class Scheme:
     traits: frozenset[SchemeTrait] = frozenset()
     claims: Callable[[str], int] | None = None
     accepts: Callable[[str], bool] | None = None
+    lacking: Callable[[str], Lack | None] | None = None
     supported: bool = True
     forms: tuple[str, ...] = ()
     resolve: Callable[[str, Env], str] | None = None

@@ -6,10 +6,11 @@ Decides which containers of which pods get what. How a URI is brought in is deci
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.llm.accounts import account_of
-from kservec.core.llm.artifacts import BY, Source, model_source, model_uri, with_model
+from kservec.core.llm.artifacts import BY, URI, Source, model_source, model_uri, with_model
 from kservec.core.llm.downloads import Receiver
 from kservec.core.llm.kv_cache import with_cache_tiers
 from kservec.core.llm.lora import adapters_of, is_switched_off
@@ -17,6 +18,7 @@ from kservec.core.llm.names import MAIN
 from kservec.core.llm.origins import origin_of
 from kservec.core.llm.part import PartRole
 from kservec.core.llm.scheduler import TOKENIZER_CONTAINER
+from kservec.core.models.odd_uris import Place, downloader, is_odd, said_of
 from kservec.core.models.storage_initializer import settings
 from kservec.core.names import MODEL_PATH
 from kservec.core.pods.containers import find
@@ -25,11 +27,13 @@ from kservec.core.registry import Attached
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.llm.lora import Adapter
     from kservec.core.llm.part import Part
     from kservec.core.registry import Env
-    from kservec.core.tree import Tree
+    from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Unit
 
 BASE_MODEL_PATH = f"{MODEL_PATH}/base"
@@ -67,7 +71,18 @@ def attach_artifacts(unit: Unit, env: Env) -> Step:
         equipped, more = with_artifacts(part, unit, artifacts, env)
         parts.append(equipped)
         found += more
+    found += odd_uris(unit, artifacts, parts, env) if artifacts is not None else ()
     return Step(evolve(unit, parts=tuple(parts)), tuple(dict.fromkeys(found)))
+
+
+def odd_uris(unit: Unit, artifacts: Artifacts, parts: Sequence[Part], env: Env) -> Iterator[Diagnostic]:
+    """What there is to say of the URIs of the model and its adapters as texts."""
+    assert unit.resolved is not None
+    places: list[tuple[str, Path]] = [(a.uri, (*a.at, "uri")) for a in artifacts.adapters]
+    for uri, at in ((artifacts.source.uri, URI), *places):
+        if is_odd(uri, env):
+            pod: Json = next((p.pod.value for p in parts if downloader(uri, p.pod.value) is not None), {})
+            yield from said_of(uri, Place(partial(unit.resolved.span, at), unit.ref, pod), env)
 
 
 def with_artifacts(

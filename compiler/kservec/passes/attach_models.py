@@ -23,6 +23,7 @@ from kservec.core.models.model_uri import (
     unknown_scheme,
 )
 from kservec.core.models.node_cache import cached_uri
+from kservec.core.models.odd_uris import Place, is_odd, said_of
 from kservec.core.models.storage_initializer import Download, add_download, settings
 from kservec.core.models.storage_uris import attach_list
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
@@ -33,8 +34,11 @@ from kservec.core.registry import Delivery, Placement
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from kservec.core.catalog import StorageContainer
     from kservec.core.diagnostics import Diagnostic
+    from kservec.core.intents import ModelSource
     from kservec.core.registry import Env, Scheme
     from kservec.core.tree import Tree
     from kservec.core.unit import Component, Unit
@@ -108,7 +112,8 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
     pods, images = Pods(component.pod, component.worker_pod), []
     for intent in (*lists, *singles):
         request = ModelRequest(unit, component, intent, attached(intent.origin), env)
-        found += odd_uris(request)
+        odd = [source for source in intent.sources if is_odd(source.uri, env)]
+        found += judged(odd, request) if odd else ()
         if intent.several:
             pods, more = attach_several(request, pods)
         else:
@@ -116,6 +121,8 @@ def with_models(component: Component, unit: Unit, env: Env) -> tuple[Component, 
             images += [intent] if route.is_image else []
             pods, more = attach_intent(request, route, pods)
         found.extend(more)
+        for source in odd:
+            found += said_of(source.uri, Place(source.origin.span, unit.ref, pods.pod.value), env)
     before = pods
     pods, more = pods.changed(lambda pod: Changed(*with_cni_user(pod, component.annotations, unit.ref)))
     found.extend(more)
@@ -132,22 +139,20 @@ def unnamed(unit: Unit, component: Component) -> list[Diagnostic]:
     return list(missing_model(unit, component))
 
 
-def odd_uris(request: ModelRequest) -> list[Diagnostic]:
-    """What there is to say of the URIs of an intent as texts.
+def judged(sources: Iterable[ModelSource], request: ModelRequest) -> Iterator[Diagnostic]:
+    """What there is to say of URIs as texts.
 
     Raises:
         Reject: one names no model.
     """
-    found = []
-    for source in request.intent.sources:
+    for source in sources:
         about = (source.uri, request.env, source.origin.span, request.unit.ref)
         if (wrong := no_model(*about)) is not None:
             raise Reject(wrong)
         if (slip := misspelt_scheme(*about)) is not None:
-            found.append(slip)
+            yield slip
         if (shown := password_in_uri(source.uri, source.origin.span, request.unit.ref)) is not None:
-            found.append(shown)
-    return found
+            yield shown
 
 
 class Route(NamedTuple):

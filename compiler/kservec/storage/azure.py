@@ -9,13 +9,14 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable
-from kservec.core.registry import Credential, Delivery, Grant, Scheme
+from kservec.core.registry import Credential, Delivery, Grant, Lack, Scheme
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
     from kservec.core.registry import Env
 
 BLOB, FILE_SHARE = "blob.core.windows.net", "file.core.windows.net"
+BLOB_FORM, FILE_FORM = f"https://ACCOUNT.{BLOB}/CONTAINER/PATH", f"https://ACCOUNT.{FILE_SHARE}/SHARE/PATH"
 STORAGE_KEY = "AZURE_STORAGE_ACCESS_KEY"
 MARKS = ("AZ_CLIENT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_TOKEN")
 
@@ -54,6 +55,20 @@ def accepts(uri: str) -> bool:
     return BLOB not in uri or _is_blob(uri) is not None
 
 
+def lacking(uri: str) -> Lack | None:
+    """What is missing behind a host of Azure; a container may be taken whole, if a slash ends it.
+
+    KServe: python/storage, _parse_azure_uri
+    """
+    if not uri.startswith("https:"):
+        return None
+    place, form = ("container", BLOB_FORM) if BLOB in uri else ("share", FILE_FORM)
+    holder, slash, _ = uri.partition("://")[2].partition("/")[2].lstrip("/").partition("/")
+    if slash:
+        return None
+    return Lack("the path" if holder else f"the {place} and the path", form)
+
+
 def grant_client(secret: Secret, _env: Env) -> Grant:
     """Every variable whose key the Secret has, and the tenant."""
     keys = {v: LEGACY_KEYS[v] if LEGACY_KEYS.get(v) in secret.keys else v for v in VARIABLES}
@@ -71,7 +86,8 @@ SCHEME = Scheme(
     delivery=Delivery.DOWNLOAD,
     claims=claims,
     accepts=accepts,
-    forms=(f"https://ACCOUNT.{BLOB}/CONTAINER/PATH", f"https://ACCOUNT.{FILE_SHARE}/SHARE/PATH"),
+    lacking=lacking,
+    forms=(BLOB_FORM, FILE_FORM),
 )
 CLIENT = Credential(name="azure", rank=30, keys=lambda _env: MARKS, grant=grant_client)
 ACCOUNT_KEY = Credential(name="azure-storage-key", rank=40, keys=lambda _env: (STORAGE_KEY,), grant=grant_storage_key)

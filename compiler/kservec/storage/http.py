@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable, setting
-from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
+from kservec.core.registry import Credential, Delivery, Grant, Lack, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
@@ -28,10 +28,18 @@ def grant(secret: Secret, _env: Env) -> Grant:
     return Grant((secret_variable(f"{host}-{HEADERS}", secret, HEADERS),))
 
 
+def lacking(uri: str) -> Lack | None:
+    """The file, which a web server has to be asked for by its name. KServe: python/storage, _download_from_uri."""
+    scheme, _, rest = uri.partition("://")
+    _, _, path = rest.partition("?")[0].partition("#")[0].partition("/")
+    return None if path.rpartition("/")[2] else Lack("the file", f"{scheme}://HOST/PATH/FILE")
+
+
 SCHEME = Scheme(
     name="http",
     prefixes=("http://", "https://"),
     delivery=Delivery.DOWNLOAD,
+    lacking=lacking,
     traits=frozenset((SchemeTrait.PULLED,)),
 )
 CREDENTIAL = Credential(name="http", rank=50, keys=lambda _env: (HOST,), grant=grant, settings=(HOST,))

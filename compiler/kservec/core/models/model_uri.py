@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kservec.core.diagnostics import ObjectRef, Span
-    from kservec.core.registry import Env, Scheme
+    from kservec.core.registry import Env, Lack, Scheme
     from kservec.core.tree import Origin
 
 ANY_SCHEME = "<scheme-placeholder>://"
@@ -35,7 +35,8 @@ NO_MODEL = Code(
     "storage/no-model",
     Severity.ERROR,
     "a storage URI that names no model",
-    "Nothing stands behind the scheme, or no bucket or claim before the first slash, so there is nothing to bring in. "
+    "Nothing stands behind the scheme, no bucket or claim before the first slash, or a host alone, so there is nothing "
+    "to bring in. "
     "Most often a variable of a template was empty.",
 )
 
@@ -150,8 +151,21 @@ def password_in_uri(uri: str, place: Callable[[], Span | None], subject: ObjectR
     return Diagnostic(code=PASSWORD, message=message, span=place(), help=remedy, subject=subject)
 
 
+def lack_of(uri: str, env: Env) -> Lack | None:
+    """What a URI leaves out of the form of its scheme; None if nothing, or if nothing knows it."""
+    scheme = env.plugs.scheme(uri)
+    return None if scheme is None or scheme.lacking is None else scheme.lacking(uri)
+
+
 def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Diagnostic:
     """The diagnostic for a URI that is not supported."""
+    lack, scheme = lack_of(uri, env), env.plugs.scheme(uri)
+    if lack is not None:
+        message, remedy = f"{uri!r} names no model: it lacks {lack.parts}", f"write it as {lack.form}"
+        return Diagnostic(code=NO_MODEL, message=message, span=origin.span(), help=remedy, subject=subject)
+    if scheme is not None and scheme.supported:
+        message, remedy = f"nothing can bring in {uri!r}", f"write it as {' or '.join(scheme.forms)}"
+        return Diagnostic(code=UNKNOWN_SCHEME, message=message, span=origin.span(), help=remedy, subject=subject)
     forms = supported_forms(env)
     known = {f.partition("://")[0] for f in forms}
     meant = closest(uri.partition("://")[0], known)

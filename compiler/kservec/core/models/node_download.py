@@ -16,6 +16,7 @@ from kservec.core.golang.encoding import encode
 from kservec.core.models.credentials import Equipped, Holder
 from kservec.core.models.local_models import VOLUME_SPEC
 from kservec.core.models.node_placement import TERMS
+from kservec.core.models.odd_uris import Place, is_odd, said_of
 from kservec.core.models.storage_config import DEFAULT_SECRET, StorageKey
 from kservec.core.models.storage_containers import Asked, choose_for_nodes
 from kservec.core.models.storage_initializer import Download, container_origin, storage_initializer
@@ -78,6 +79,9 @@ def render_downloader(cache: LocalCache, group: NodeGroup, namespace: str, env: 
         place = group.origin("spec", VOLUME_SPEC, *TERMS)
         pod = pod.put(("affinity",), {"nodeAffinity": required}, place)
     ref = ObjectRef("apps/v1", "DaemonSet", namespace, cache.download_claim(group.name))
+    if is_odd(cache.spec.source_model_uri, env):
+        odd = said_of(cache.spec.source_model_uri, Place(origin.span, cache.ref, pod.value), env)
+        more = (*more, *odd)
     return Downloader(daemon_set(ref, cache, group, pod), (*found, *equipped.diagnostics, *more))
 
 
