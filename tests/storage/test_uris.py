@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kservec.compilation import presentable
+from kservec.core.additions import Additions
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.models.model_uri import (
     is_local_path,
@@ -14,12 +15,13 @@ from kservec.core.models.model_uri import (
     supported_forms,
     unknown_scheme,
 )
+from kservec.core.models.odd_uris import unfilled
 from kservec.core.records import evolve
 from kservec.core.registry import Delivery, unambiguous
 from kservec.core.text.confidential import showable
 from kservec.core.tree import Layer, Origin
 
-from .conftest import SETTINGS, storage_container
+from .conftest import SETTINGS, account, secret, storage_container
 
 
 @pytest.mark.parametrize(
@@ -120,6 +122,10 @@ def test_a_misspelt_scheme(attach, uri, meant):
         ("oci+native:host/m:1", "oci+native://host/m:1"),
         ("modelscope//org/m", "modelscope://org/m"),
         ("file:/m", "file:///m"),
+        ("s3 ://a/b", "s3://a/b"),
+        ("gs: //a/b", "gs://a/b"),
+        ("hf :/org/model", "hf://org/model"),
+        ("s3 /a", ""),
         ("dvd//a", ""),
         ("files//a", ""),
         ("models/s3:/a", ""),
@@ -139,11 +145,12 @@ def test_a_scheme_that_is_not_written_as_one(attach, bench, uri, meant):
     assert result.initializer["args"][0] == uri or not meant
 
 
-def test_a_uri_without_the_word_in_front(attach):
+@pytest.mark.parametrize(("uri", "signs"), [("://bucket/m", "://"), (":/bucket/m", ":/"), (" ;//bucket/m", ";//")])
+def test_a_uri_without_the_word_in_front(attach, uri, signs):
     """The variable that held the scheme was empty: what is left is a path, and surely none."""
-    (found,) = attach("://bucket/m").diagnostics
+    (found,) = attach(uri).diagnostics
     assert found.code.slug == "storage/scheme-misspelt"
-    assert "has nothing before ://" in found.message
+    assert f"has nothing before {signs}:" in found.message
 
 
 def test_a_storage_container_may_take_what_looks_misspelt(attach):
@@ -249,6 +256,67 @@ def test_other_downloads_may_ask_for_less(attach):
     """Nobody knows what the program of another image makes of a URI."""
     container = storage_container("any", {"prefix": "hf://"}, image="i:1")
     assert attach("hf://distilgpt2", containers=(container,), image=OWN_IMAGE).slugs == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "placeholder"),
+    [
+        ("${BUCKET}/a", "${BUCKET}"),
+        ("s3://${BUCKET:-models}/a", "${BUCKET:-models}"),
+        ("$(BUCKET)/a", "$(BUCKET)"),
+        ("$BUCKET/a", "$BUCKET"),
+        ("{{bucket}}/a", "{{bucket}}"),
+        ("pvc://claim/{{ .Values.x }}", "{{ .Values.x }}"),
+        ('oci://host/m:{{ index .Values "x" }}', '{{ index .Values "x" }}'),
+        ("{bucket}/a", "{bucket}"),
+        ("%(bucket)s/a", "%(bucket)s"),
+        ("s3://<bucket>/<path/to/model>", "<bucket>"),
+        ("s3://bucket/price$/a", ""),
+        ("s3://bucket/a{1", ""),
+        ("https://host/m%20(1).zip", ""),
+        ("/mnt/a<b", ""),
+    ],
+)
+def test_a_placeholder_that_nothing_fills_in(attach, uri, placeholder):
+    """The template was never filled in, so the download asks for just these characters: a warning says so."""
+    found = attach(uri).diagnostics
+    assert [f.code.slug for f in found] == (["storage/unfilled-placeholder"] if placeholder else [])
+    assert [f.message for f in found] == (
+        [f"nothing fills in {placeholder!r} in the URI of the model"] if placeholder else []
+    )
+
+
+@pytest.mark.parametrize("given", [{"env": [{"name": "BUCKET", "value": "s3://b"}]}, {"envFrom": [{"secretRef": {}}]}])
+def test_a_variable_of_the_download_is_filled_in(attach, given):
+    """Kubernetes puts variables of a container into its arguments, and those of a storage container count."""
+    container = storage_container("any", {"prefix": "$(BUCKET)"}, **given)
+    assert attach("$(BUCKET)/a", containers=(container,)).slugs == []
+    slugs = ["storage/unfilled-placeholder"]
+    assert attach("$(BUCKET)/$(OTHER)", containers=(container,)).slugs == (slugs if "env" in given else [])
+
+
+def test_variables_that_come_from_credentials_are_filled_in(attach):
+    """The Secret of the account gives the download its variables."""
+    keys = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    given = {"accounts": (account("reader", "aws"),), "secrets": (secret("aws", *keys),)}
+    uri = "s3://$(AWS_ACCESS_KEY_ID)-models/a"
+    predictor = {"model": {"modelFormat": {"name": "sklearn"}, "storageUri": uri}, "serviceAccountName": "reader"}
+    assert attach(predictor, **given).slugs == []
+    assert attach(uri).slugs == ["storage/unfilled-placeholder"]
+
+
+def test_a_mount_is_told_nothing_by_variables(attach):
+    """The path inside a claim is no argument: it is taken as it is written."""
+    assert attach("pvc://claim/$(VERSION)").slugs == ["storage/unfilled-placeholder"]
+
+
+def test_what_flux_fills_in_is_none(bench):
+    """The variables that a project declares for Flux are replaced when the objects are applied."""
+    env = bench().env
+    assert unfilled("s3://${region}/a", None, env) == "${region}"
+    later = evolve(env, additions=Additions(filled_later=("region",)))
+    assert unfilled("s3://${region}/a", None, later) == ""
+    assert unfilled("s3://${region}/${name}", None, later) == "${name}"
 
 
 def test_two_places_for_one_model(attach):

@@ -65,7 +65,8 @@ class Additions:
     `namespace_labels`: the modes of Pod Security admission that namespaces are labelled with. `hides_tokens`: pods get
     no token of the API where nothing needs it. `spread` are topology spread constraints without a selector.
     `namespaces`: those that objects may be in, any if there are none. `fits_deadlines`: a rollout waits as long as its
-    pods may take to start. `policy` is what is demanded of objects, `lock` what is pinned, None without a lock file.
+    pods may take to start. `filled_later`: variables, `${name}` in objects, whose values come when they are applied.
+    `policy` is what is demanded of objects, `lock` what is pinned, None without a lock file.
     """
 
     image_rewrites: Mapping[str, str] = fresh(factory=dict)
@@ -78,6 +79,7 @@ class Additions:
     spread: tuple[Json, ...] = ()
     monitor: Monitor | None = None
     fits_deadlines: bool = False
+    filled_later: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     policy: Policy | None = None
     lock: Lock | None = None

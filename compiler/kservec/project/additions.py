@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kservec.core.tree import Json
+    from kservec.project.gitops import GitOpsSettings
     from kservec.spec.project import Environment, Peer, PodDisruptionBudget, Project
 
 T = TypeVar("T")
@@ -20,7 +21,7 @@ HTTPS = 443
 FIT = "fit"
 
 
-def additions_of(project: Project, own: Environment) -> Additions:
+def additions_of(project: Project, own: Environment, gitops: GitOpsSettings) -> Additions:
     """The additions of one environment: of each field the environment's own value counts, else the project's."""
     mine, theirs = own.security, project.security
     return Additions(
@@ -36,6 +37,7 @@ def additions_of(project: Project, own: Environment) -> Additions:
         spread=tuple(plain(s) for s in first(own.topology_spread, project.topology_spread, default=())),
         monitor=monitor_of(project, own),
         namespaces=tuple(own.namespaces),
+        filled_later=tuple(sorted(gitops.flux.substitute)) if gitops.for_flux else (),
         fits_deadlines=first(own.rollout.progress_deadline, project.rollout.progress_deadline, default=FIT) == FIT,
     )
 

@@ -96,7 +96,7 @@ def settings_of(project: Project, name: str, own: Environment) -> Settings:
         kserve=kserve,
         upgrade=upgrade_of(project, name, own, kserve),
         names_revisions=revisions == "hash",
-        additions=additions_of(project, own),
+        additions=additions_of(project, own, gitops),
         policy=policy_of(project, name, own, gitops),
         gitops=gitops,
     )

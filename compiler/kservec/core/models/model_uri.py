@@ -60,7 +60,8 @@ PASSWORD = Code(
 )
 
 _has_scheme = re.compile(r"\w://", re.ASCII).search
-_match_beginning = re.compile(r"\s*(?P<word>[A-Za-z][\w+-]*)(?P<signs>[:;/\\]+)").match
+_match_beginning = re.compile(r"\s*(?P<word>[A-Za-z][\w+-]*)\s*(?P<signs>[:;/\\][:;/\\\s]*)").match
+_match_nothing = re.compile(r"\s*([:;][:;/\\]*[/\\])").match
 
 
 def is_local_path(uri: str) -> bool:
@@ -109,10 +110,14 @@ def misspelt_scheme(uri: str, env: Env, place: Callable[[], Span | None], subjec
     if _has_scheme(uri) or uri[:1] in ("", "/") or uri.startswith(ANY_SCHEME):
         return None
     meant = meant_uri(uri, env)
-    if not (meant or uri.startswith("://")) or env.catalog.storage_container_for(uri) is not None:
+    if meant and (beginning := _match_beginning(uri)):
+        problem = f"begins with {beginning[0]!r}, which is no scheme"
+    elif nothing := _match_nothing(uri):
+        problem = f"has nothing before {nothing[1]}"
+    else:
         return None
-    beginning = _match_beginning(uri)
-    problem = f"begins with {beginning[0]!r}, which is no scheme" if beginning and meant else "has nothing before ://"
+    if env.catalog.storage_container_for(uri) is not None:
+        return None
     return Diagnostic(
         code=MISSPELT,
         message=f"the URI of the model {problem}: it is taken for a path in the download container",
@@ -125,10 +130,11 @@ def misspelt_scheme(uri: str, env: Env, place: Callable[[], Span | None], subjec
 def meant_uri(uri: str, env: Env) -> str:
     """The URI that a text without a scheme was meant to be, such as s3://a/b by s3:/a/b and s3//a/b; empty for others.
 
-    What only resembles a scheme counts where a colon follows, for two slashes are in paths, too.
+    What only resembles a scheme counts where a colon follows, for two slashes are in paths, too. Spaces around the
+    signs count for nothing.
     """
     beginning = None if _has_scheme(uri) else _match_beginning(uri)
-    if beginning is None or beginning["signs"] in ("/", "\\"):
+    if beginning is None or beginning["signs"].strip() in ("/", "\\"):
         return ""
     schemes = {p.removesuffix("://"): SchemeTrait.FILES in s.traits for s in env.plugs.schemes for p in s.prefixes}
     for form in supported_forms(env):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.models.model_uri import lack_of
+from kservec.core.models.model_uri import ANY_SCHEME, lack_of
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.pods.containers import find
 
@@ -28,6 +28,21 @@ INCOMPLETE = Code(
     "less, and nothing is said of what one takes whose image is not called storage-initializer.",
 )
 
+UNFILLED = Code(
+    "storage/unfilled-placeholder",
+    Severity.WARNING,
+    "a storage URI with a placeholder that nothing fills in",
+    "The text looks like one that a template engine, or whoever copied an example, should have replaced: `${BUCKET}`, "
+    "`{{bucket}}`, `<bucket>`. KServe fills nothing in here, so the download asks for just these characters. `$(NAME)` "
+    "is filled in where the download container has a variable of that name, `${name}` where `gitops.flux.substitute` "
+    "has one.",
+)
+
+_placeholders = re.compile(
+    r"\$\{(?P<flux>\w*)[^{}]*\}|\$\((?P<variable>[^()]*)\)|\$[A-Z_][A-Z0-9_]*"
+    r"|\{\{[^{}]*\}\}|\{[\w .-]+\}|<[^<>]+>|%\(\w+\)s",
+    re.ASCII,
+).finditer
 _is_plain = re.compile(r"[a-z][a-z0-9+]*://[\w-][\w.:-]*/[\w./:=~+-]*", re.ASCII).fullmatch
 
 
@@ -54,6 +69,26 @@ def said_of(uri: str, place: Place, env: Env) -> Iterator[Diagnostic]:
     if lack is not None and container is not None and STORAGE_INITIALIZER in container.get("image", ""):
         message = f"the URI of the model lacks {lack.parts}: it cannot be downloaded"
         yield said(INCOMPLETE, message, f"write it as {lack.form}", place)
+    placeholder = unfilled(uri, container, env)
+    if placeholder:
+        message = f"nothing fills in {placeholder!r} in the URI of the model"
+        yield said(UNFILLED, message, "fill it in before the file is compiled, or write what it stands for", place)
+
+
+def unfilled(uri: str, container: Json | None, env: Env) -> str:
+    """The first placeholder of a URI that stays as it is; empty if there is none.
+
+    Kubernetes replaces `$(NAME)` in the arguments of a container that has the variable. Which those are that come from
+    elsewhere as a whole (`envFrom`), nobody sees.
+    """
+    known = {entry["name"] for entry in (container or {}).get("env") or ()}
+    later = env.additions.filled_later if env.additions is not None else ()
+    for found in _placeholders(uri.removeprefix(ANY_SCHEME)):
+        variable, flux = found["variable"], found["flux"]
+        is_replaced = variable is not None and (variable in known or "envFrom" in (container or ()))
+        if not is_replaced and flux not in later:
+            return found[0]
+    return ""
 
 
 def said(code: Code, message: str, remedy: str, place: Place) -> Diagnostic:
