@@ -184,6 +184,36 @@ def test_what_cannot_be_done(tmp_path: Path, arguments: tuple[str, ...], status:
     assert (ran.status, said in ran.err, spec(repo)) == (status, True, before), ran.err
 
 
+@pytest.mark.parametrize(
+    ("given", "slug"),
+    [
+        (("--model", "s3:/models/fraud/v8"), "storage/scheme-misspelt"),
+        (("--model", "s3 ://models/fraud/v8"), "storage/scheme-misspelt"),
+        (("--model", "${BUCKET}/fraud/v8"), "storage/unfilled-placeholder"),
+        (("--model", "hf://distilgpt2"), "storage/uri-incomplete"),
+        (("--image", "registry.example.com/Fraud Server:1"), "pod/image"),
+    ],
+)
+def test_what_is_hardly_meant_is_not_written(tmp_path: Path, given: tuple[str, str], slug: str) -> None:
+    """A build would only warn of it, but it was typed this moment: the file stays as it was."""
+    repo = made(tmp_path)
+    before = spec(repo)
+    ran = kservec(repo, "canary", "start", "fraud", *given)
+    assert (ran.status, ran.out, spec(repo)) == (1, "", before), ran.err
+    assert f"warning[{slug}]" in ran.err
+    assert "nothing was written, for that is hardly meant" in ran.err
+
+
+def test_what_was_odd_before_stops_no_canary(tmp_path: Path) -> None:
+    """The stable version's own URI is warned of, and not what was typed."""
+    repo = made(tmp_path)
+    file = repo / "services" / "fraud.yaml"
+    file.write_text(file.read_text().replace(SAME, "s3:/models/fraud/v7"))
+    ran = kservec(repo, "canary", "start", "fraud", "--model", "s3://models/fraud/v8")
+    assert (ran.status, "storage/scheme-misspelt" in ran.err) == (0, True), ran.err
+    assert "storageUri: s3://models/fraud/v8" in file.read_text()
+
+
 TWO = """\
   canary:
     - trafficPercent: 10

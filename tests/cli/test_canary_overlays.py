@@ -270,3 +270,11 @@ def test_an_environment_without_overlay(tmp_path: Path) -> None:
     edit(repo / "kservec.yaml", "{overlay: overlays/dev}", "{}")
     ran = kservec(repo, "canary", "start", "fraud", *NEW, "--env", "dev")
     assert (ran.status, "dev has no overlay, and prod would change, too" in ran.err) == (1, True), ran.err
+
+
+def test_what_is_hardly_meant_is_not_laid_over(tmp_path: Path) -> None:
+    """A model with a misspelt scheme, of which a build only warns, leaves the overlay as it was."""
+    repo = made(tmp_path)
+    before = files_of(repo)
+    ran = kservec(repo, "canary", "start", "fraud", "--model", "s3:/models/fraud/v8", *PROD)
+    assert (ran.status, "warning[storage/scheme-misspelt]" in ran.err, files_of(repo)) == (1, True, before), ran.err

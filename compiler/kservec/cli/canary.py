@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.cli.edits import Edited, difference, differences, made, show, texts_of
+from kservec.cli.edits import Edited, difference, differences, made, show, show_refused, texts_of
 from kservec.cli.selection import opened, refuse_unknown
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
@@ -45,11 +45,15 @@ ROLLBACK = "rollback"
 
 
 class Asked(NamedTuple):
-    """What a step was asked for: of which service, in which environment (empty: all), and if only to show it."""
+    """What a step was asked for: of which service, in which environment (empty: all), and if only to show it.
+
+    `typed` are the values that it is to write.
+    """
 
     name: str
     environment: str
     dry_run: bool
+    typed: tuple[str, ...] = ()
 
 
 class Step(NamedTuple):
@@ -118,7 +122,8 @@ def start_canary(
         stable = stable_revision(workspace, rollout.refs, place) if rollout.mode is Mode.KNATIVE else ""
         return start(rollout, wanted, stable)
 
-    return carry_out(Asked(name, environment, dry_run), Step("start", changes, overlaid_canary.started))
+    asked = Asked(name, environment, dry_run, tuple(given.values()))
+    return carry_out(asked, Step("start", changes, overlaid_canary.started))
 
 
 @canary.command("step")
@@ -207,7 +212,7 @@ def carry_out(asked: Asked, wanted: Step) -> int:
     shown = difference(rollout.file.name, rollout.file.content, content)
     path = rollout.file.name.removeprefix(lead_of(workspace))
     subjects = frozenset(rollout.refs.values())
-    edit = Edited(contents={path: content}, environments=rollout.environments, subjects=subjects)
+    edit = Edited(contents={path: content}, environments=rollout.environments, subjects=subjects, typed=asked.typed)
     return told(workspace, edit, shown, asked)
 
 
@@ -235,6 +240,7 @@ def carry_out_in_overlay(workspace: Workspace, rollout: Rollout, asked: Asked, w
         environments=(asked.environment,),
         verify=lambda: unexpected(workspace, overlay, contents, expected),
         subjects=frozenset({service.ref}),
+        typed=asked.typed,
     )
     return told(workspace, edit, differences(workspace, overlay.closure.contents, contents), asked)
 
@@ -303,7 +309,7 @@ def told(workspace: Workspace, edit: Edited, shown: str, asked: Asked) -> int:
         return 0
     outcome = made(workspace, edit)
     if not outcome.done:
-        return show(outcome.found, outcome.texts, "nothing was written, for the edited spec does not compile")
+        return show_refused(outcome)
     write(shown)
     names = ", ".join(f"{lead_of(workspace)}{path}" for path in sorted(edit.contents))
     return show(outcome.found, outcome.texts, f"{names} edited; next: kservec build, and a pull request")

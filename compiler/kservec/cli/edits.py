@@ -11,12 +11,15 @@ import click
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.status import FAILED
 from kservec.core.diagnostics import Reject
+from kservec.core.models.model_uri import MISSPELT
+from kservec.core.models.odd_uris import INCOMPLETE, UNFILLED
 from kservec.core.records import fresh, record
+from kservec.core.validity.image_validity import IMAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.diagnostics import Diagnostic, ObjectRef, Span
     from kservec.environments import Rendering
     from kservec.io.workspace import Workspace
 
@@ -25,13 +28,15 @@ if TYPE_CHECKING:
 class Edited:
     """Files that are edited together, by their paths in the project, and the environments that are to compile then.
 
-    None stands for a file that is taken away. `verify` finds what the edit does beyond what was meant.
+    None stands for a file that is taken away. `verify` finds what the edit does beyond what was meant. `typed` are the
+    values that somebody typed for it.
     """
 
     contents: Mapping[str, bytes | None]
     environments: Sequence[str]
     verify: Callable[[], Iterable[Diagnostic]] = tuple
     subjects: frozenset[ObjectRef] = fresh(factory=frozenset)
+    typed: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -74,9 +79,25 @@ def faults_of(edited: Edited, renderings: Sequence[Rendering]) -> list[Diagnosti
     if errors:
         return errors
     try:
-        return list(edited.verify())
+        return list(edited.verify()) or mistyped(edited, renderings)
     except Reject as reject:
         return list(reject.diagnostics)
+
+
+def mistyped(edited: Edited, renderings: Sequence[Rendering]) -> list[Diagnostic]:
+    """The warnings that say of a typed value that it is surely not what was meant.
+
+    What was in the files before is not this edit's to judge.
+    """
+    slips = {code.slug for code in (MISSPELT, INCOMPLETE, UNFILLED, IMAGE)} if edited.typed else set()
+    found = [(d, r.texts) for r in renderings for d in r.diagnostics if d.code.slug in slips and d.span is not None]
+    return [d for d, texts in found if any(value in written_at(d.span, texts) for value in edited.typed)]
+
+
+def written_at(span: Span | None, texts: Mapping[str, str]) -> str:
+    """The text of a line from where a finding points to."""
+    lines = texts.get(span.file, "").splitlines() if span is not None else []
+    return lines[span.line - 1][span.column - 1 :] if span is not None and 0 < span.line <= len(lines) else ""
 
 
 def differences(workspace: Workspace, before: Mapping[str, bytes], contents: Mapping[str, bytes | None]) -> str:
@@ -116,3 +137,11 @@ def show(found: Sequence[Diagnostic], texts: Mapping[str, str], outcome: str) ->
     """Show findings, and give the exit status that they lead to."""
     Findings(layout=TEXT, notes=False).show(found, texts, outcome=outcome)
     return FAILED if any(d.is_error for d in found) else 0
+
+
+def show_refused(outcome: Outcome) -> int:
+    """Show why an edit was not made, and give the exit status."""
+    is_broken = any(d.is_error for d in outcome.found)
+    reason = "the edited spec does not compile" if is_broken else "that is hardly meant; else edit the file by hand"
+    show(outcome.found, outcome.texts, f"nothing was written, for {reason}")
+    return FAILED
