@@ -93,6 +93,38 @@ def test_a_service_that_is_refused(work: Path) -> None:
     assert (ran.status, "storage/unknown-scheme" in ran.err) == (1, True)
 
 
+def test_a_service_that_is_broken(work: Path) -> None:
+    """What is told of it leads to nothing, so its errors are told, too: beside the text, and within the JSON."""
+    ran = kservec(work, "explain", "InferenceService/wrong", "wrong.yaml")
+    assert (ran.status, "leads to nothing" in ran.out, "error[storage/unknown-scheme]" in ran.err) == (1, True, True)
+    ran = kservec(work, "explain", "InferenceService/wrong", "wrong.yaml", "--format", "json")
+    told = json.loads(ran.out)
+    assert (ran.status, ran.err, told["objects"]) == (1, "", [])
+    assert [d["code"] for d in told["diagnostics"]] == ["storage/unknown-scheme"]
+
+
+def test_findings_of_others_are_not_told(work: Path) -> None:
+    """Of a sound service the document says that there are none, whatever is wrong beside it."""
+    ran = kservec(work, "explain", "InferenceService/fraud", "fraud.yaml", "wrong.yaml", "--format", "json")
+    assert (ran.status, json.loads(ran.out)["diagnostics"]) == (0, [])
+    refused = work / "refused.yaml"
+    refused.write_text(SERVICE.replace("name: fraud", "name: refused").replace("model:", "minReplicas: -1\n    model:"))
+    ran = kservec(work, "explain", "InferenceService/refused", "refused.yaml", "wrong.yaml", "--format", "json")
+    assert (ran.status, ran.err) == (1, "")
+    assert {d["code"] for d in json.loads(ran.out)["diagnostics"]} == {"scaling/negative-count"}
+
+
+@pytest.mark.parametrize("asked", [("explain", "Deployment/wrong-predictor"), ("urls",), ("capacity",)])
+def test_what_cannot_be_answered_is_a_document_as_well(work: Path, asked: tuple[str, ...]) -> None:
+    """Whoever asks for JSON gets the errors as JSON, where the answer would be."""
+    ran = kservec(work, *asked, "wrong.yaml", "--format", "json")
+    assert (ran.status, ran.err) == (1, "")
+    assert [d["code"] for d in json.loads(ran.out)["diagnostics"]] == ["storage/unknown-scheme"]
+    (work / "kservec.yaml").write_text("apiVersion: kservec.dev/v1alpha1\nkind: Project\nsourcs: [a]\n")
+    ran = kservec(work, *asked, "--format", "json")
+    assert (ran.status, ran.err, bool(json.loads(ran.out)["diagnostics"])) == (1, "", True)
+
+
 def test_secrets_are_not_shown(work: Path) -> None:
     """A value that looks like a credential is hidden, in text and JSON."""
     text = (work / "fraud.yaml").read_text()

@@ -10,10 +10,10 @@ import click
 from kservec.api import compile_files
 from kservec.capacity.survey import ALONE, SLUGS, survey
 from kservec.capacity.text import capacity_json, capacity_text
-from kservec.cli.findings import TEXT, Findings
+from kservec.cli.findings import TEXT, listed, refused
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
-from kservec.cli.status import DIFFERENT, FAILED
+from kservec.cli.status import DIFFERENT
 from kservec.cli.streams import write
 from kservec.core.additions import Additions
 from kservec.core.records import evolve
@@ -58,17 +58,16 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
       kservec capacity services/ --platform platform/ --format json
       kservec capacity prod --surge
     """  # noqa: D301
-    inputs = inputs_of(paths, target)
+    inputs = inputs_of(paths, target, layout)
     built = (built_files if inputs.workspace is None else built_environment)(inputs, surges=surge)
     errors = [d for d in built.diagnostics if d.is_error and d.code.slug not in SLUGS]
     if errors or built.report is None:
-        Findings(layout=TEXT, notes=False).show(errors, built.texts)
-        return FAILED
+        return refused(errors, built.texts, layout)
     report = built.report()
     if layout == TEXT:
         write(capacity_text(report, workloads=workloads))
     else:
-        write(json_text(capacity_json(report)))
+        write(json_text({**capacity_json(report), "diagnostics": listed(built.diagnostics)}))
     return DIFFERENT if report.fails else 0
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kservec.api import front_of
-from kservec.cli.findings import TEXT, Findings
+from kservec.cli.findings import TEXT, Findings, listed, refused
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
-from kservec.compilation import step_of
+from kservec.compilation import in_order, step_of
 from kservec.core.diagnostics import has_errors
 from kservec.core.spelling import closest
 from kservec.core.text.source import parse
@@ -40,11 +40,12 @@ REPLICAS = "; its autoscaler owns the number"
 
 
 class Found(NamedTuple):
-    """What an object's name means: one of the user's objects, or one that is made of it."""
+    """What an object's name means: one of the user's objects, or one that is made of it; and what was found in it."""
 
     meant: Meant
     unit: Unit
     env: Env
+    diagnostics: tuple[Diagnostic, ...]
     made: Manifest | None = None
 
 
@@ -67,17 +68,27 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
       kservec explain InferenceService/fraud prod
       kservec explain payments/Service/fraud-predictor services/ --platform platform/
     """  # noqa: D301
-    inputs = inputs_of(paths, target)
+    inputs = inputs_of(paths, target, layout)
     front, compilation = front_of(inputs.files, target=inputs.target)
     found, errors = meaning(name, front)
     if found is None and (errors or not compilation.ok):
-        shown = tuple(dict.fromkeys((*compilation.diagnostics, *errors)))
-        Findings(layout=TEXT, notes=False).show(shown, compilation.sources, outcome="nothing to explain")
-        return FAILED
+        shown = about(name, tuple(dict.fromkeys((*compilation.diagnostics, *errors))))
+        return refused(shown, compilation.sources, layout, outcome="nothing to explain")
     if found is None:
         raise click.UsageError(unknown(name, front), click.get_current_context())
+    seen = [d for d in compilation.diagnostics if d.subject == found.unit.ref]
+    found = found._replace(diagnostics=in_order((*seen, *found.diagnostics)))
     write(answer(found, layout, inputs))
-    return 0
+    errors = tuple(d for d in found.diagnostics if d.is_error)
+    if errors and layout == TEXT:
+        Findings(layout=TEXT, notes=False).show(errors, compilation.sources)
+    return FAILED if errors else 0
+
+
+def about(name: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """The findings about the object of a name; all of them if none is."""
+    called = {meant.ref for meant in candidates(name, {d.subject for d in found if d.subject is not None})}
+    return tuple(d for d in found if d.subject in called) or found
 
 
 def meaning(name: str, front: Front) -> tuple[Found | None, tuple[Diagnostic, ...]]:
@@ -91,7 +102,7 @@ def meaning(name: str, front: Front) -> tuple[Found | None, tuple[Diagnostic, ..
         meant = only(own)
         step = step_of(front, meant.ref)
         assert step is not None
-        return Found(meant, step.unit, front.env_of(meant.ref)), step.diagnostics
+        return Found(meant, step.unit, front.env_of(meant.ref), step.diagnostics), ()
     found: list[Found] = []
     errors: list[Diagnostic] = []
     for unit in likely(name, front):
@@ -99,7 +110,8 @@ def meaning(name: str, front: Front) -> tuple[Found | None, tuple[Diagnostic, ..
         assert step is not None
         errors += [d for d in step.diagnostics if d.is_error]
         made = {m.ref: m for m in step.unit.bundle.manifests} if not has_errors(step.diagnostics) else {}
-        found += [Found(meant, step.unit, front.env_of(unit.ref), made[meant.ref]) for meant in candidates(name, made)]
+        about_unit = (step.unit, front.env_of(unit.ref), step.diagnostics)
+        found += [Found(meant, *about_unit, made[meant.ref]) for meant in candidates(name, made)]
     if not found:
         return None, tuple(errors)
     meant = only([f.meant for f in found])
@@ -138,12 +150,12 @@ def answer(found: Found, layout: str, inputs: Inputs) -> str:
         click.UsageError: it has no such field.
     """
     if found.made is not None:
-        return answer_values(found.made, found.meant.field, layout, patched(inputs, found.made.ref))
+        return answer_values(found, found.made, layout, patched(inputs, found.made.ref, layout))
     made = [manifest.ref for manifest in found.unit.bundle.manifests]
     chosen = tuple(choices(found.unit, found.env))
     if layout == JSON:
         told = {"object": identity(found.meant.ref), "mode": found.unit.mode.value, "runtimes": choices_json(chosen),
-                "objects": list(map(identity, made))}  # fmt: skip
+                "objects": list(map(identity, made)), "diagnostics": listed(found.diagnostics)}  # fmt: skip
         return json_text(told)
     return f"{found.meant.ref}, in {found.unit.mode.value} mode\n{choices_text(chosen)}{objects_text(made)}"
 
@@ -153,7 +165,7 @@ def objects_text(refs: Sequence[ObjectRef]) -> str:
     return "".join(("leads to\n", *(f"  {ref.kind}/{ref.name}\n" for ref in refs))) if refs else "leads to nothing\n"
 
 
-def patched(inputs: Inputs, ref: ObjectRef) -> Patched | None:
+def patched(inputs: Inputs, ref: ObjectRef, layout: str) -> Patched | None:
     """An object as it is rendered, where an environment has patches over its objects.
 
     Raises:
@@ -167,20 +179,20 @@ def patched(inputs: Inputs, ref: ObjectRef) -> Patched | None:
     rendering = render(inputs.workspace, inputs.environment)
     ctx = click.get_current_context()
     if not rendering.ok:
-        Findings(layout=TEXT, notes=False).show(rendering.diagnostics, rendering.texts)
-        ctx.exit(FAILED)
+        ctx.exit(refused(rendering.diagnostics, rendering.texts, layout))
     text = next((rendered.text for rendered in rendering.objects if rendered.ref == ref), None)
     if text is None:
         raise click.UsageError(f"{inputs.settings.patches} takes {ref} away", ctx)
     return Patched(parse(text.encode(), "")[0][0].value, inputs.settings.patches)
 
 
-def answer_values(made: Manifest, field: str, layout: str, rendered: Patched | None) -> str:
+def answer_values(found: Found, made: Manifest, layout: str, rendered: Patched | None) -> str:
     """Where the values of an object come from.
 
     Raises:
         click.UsageError: it has no such field.
     """
+    field = found.meant.field
     steps = steps_of(field)
     whole = made.body.value if rendered is None else rendered.value
     path = resolved(whole, steps) if steps is not None else None
@@ -189,5 +201,5 @@ def answer_values(made: Manifest, field: str, layout: str, rendered: Patched | N
         raise click.UsageError(f"{made.ref} has no {field}{owner}", click.get_current_context())
     values = explained(made.body, path, rendered)
     if layout == JSON:
-        return json_text(values_json(made.ref, values))
+        return json_text({**values_json(made.ref, values), "diagnostics": listed(found.diagnostics)})
     return values_text(made.ref, values)

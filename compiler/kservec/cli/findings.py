@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kservec.cli.status import FAILED
 from kservec.cli.streams import ReaderGoneError, is_terminal, write
 from kservec.core.diagnostics import Severity
 from kservec.core.records import record
@@ -64,6 +65,19 @@ class Findings:
         parts = [summary(shown), f"{plural(hidden, 'note')} (--notes shows them)" if hidden else "", outcome]
         if line := "; ".join(part for part in parts if part):
             write(f"{line}\n", err=True)
+
+
+def refused(found: Sequence[Diagnostic], sources: Mapping[str, str], layout: str, outcome: str = "") -> int:
+    """Show why a command has nothing else to write, and give the exit status. As JSON it is what is written."""
+    Findings(layout=layout, notes=False).show(found, sources, outcome=outcome, alone=True)
+    return FAILED
+
+
+def listed(found: Sequence[Diagnostic]) -> list[dict[str, object]]:
+    """Findings as part of a document that a command writes for programs."""
+    from kservec.report.json import entry  # noqa: PLC0415 - most runs write text
+
+    return [entry(brief_finding(d)) for d in (*found, *told())]
 
 
 def told() -> Sequence[Diagnostic]:

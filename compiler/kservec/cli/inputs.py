@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.cli.findings import TEXT, Findings
+from kservec.cli.findings import TEXT, refused
 from kservec.cli.options import files_of
 from kservec.cli.selection import selected
-from kservec.cli.status import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +34,8 @@ class Inputs(NamedTuple):
         return self.workspace.environments[self.environment] if self.workspace is not None else None
 
 
-def inputs_of(paths: Sequence[str], target: Target) -> Inputs:
-    """What is compiled, and for which cluster: an environment, or files.
+def inputs_of(paths: Sequence[str], target: Target, layout: str = TEXT) -> Inputs:
+    """What is compiled, and for which cluster: an environment, or files. `layout` is how findings are shown.
 
     Raises:
         click.UsageError: several environments are meant, or a path cannot be read.
@@ -49,14 +48,13 @@ def inputs_of(paths: Sequence[str], target: Target) -> Inputs:
             raise click.UsageError("nothing to look into: name files or folders, or an environment", ctx)
         return Inputs(files_of(tuple(paths), target.limits), target)
     if selection.workspace is None:
-        Findings(layout=TEXT, notes=False).show(selection.diagnostics, selection.sources)
-        ctx.exit(FAILED)
+        ctx.exit(refused(selection.diagnostics, selection.sources, layout))
     if len(selection.names) > 1:
         raise click.UsageError(f"which environment? Name one of {', '.join(selection.names)}", ctx)
-    return inputs_of_environment(selection, selection.workspace, target)
+    return inputs_of_environment(selection, selection.workspace, target, layout)
 
 
-def inputs_of_environment(selection: Selection, workspace: Workspace, target: Target) -> Inputs:
+def inputs_of_environment(selection: Selection, workspace: Workspace, target: Target, layout: str) -> Inputs:
     """What one environment compiles.
 
     Raises:
@@ -70,8 +68,7 @@ def inputs_of_environment(selection: Selection, workspace: Workspace, target: Ta
     (name,) = selection.names
     ctx = click.get_current_context()
     if faults := tuple(path_faults(workspace, name)):
-        Findings(layout=TEXT, notes=False).show(faults, selection.sources)
-        ctx.exit(FAILED)
+        ctx.exit(refused(faults, selection.sources, layout))
     settings = workspace.environments[name]
     try:
         files = source_files(workspace, settings, target.limits.max_bytes)

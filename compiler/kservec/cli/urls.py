@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.api import front_of
-from kservec.cli.findings import TEXT, Findings
+from kservec.cli.findings import TEXT, listed, refused
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
-from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import in_order, steps_of
 from kservec.core.diagnostics import has_errors
@@ -44,14 +43,13 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
       kservec urls services/ --platform platform/ --format json
       kservec urls prod --smoke-test | kubectl apply -f -
     """  # noqa: D301
-    inputs = inputs_of(paths, target)
+    inputs = inputs_of(paths, target, layout)
     front, compilation = front_of(inputs.files, target=inputs.target)
     steps = list(steps_of(front))
     found = in_order((*compilation.diagnostics, *(d for step in steps for d in step.diagnostics)))
     if has_errors(found):
         errors = [d for d in found if d.is_error]
-        Findings(layout=TEXT, notes=False).show(errors, compilation.sources)
-        return FAILED
+        return refused(errors, compilation.sources, layout)
     addresses = [
         address
         for step in sorted(steps, key=lambda s: s.unit.ref)
@@ -61,5 +59,9 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
         rules = inputs.settings.image_rewrites if inputs.settings is not None else {}
         write(stream(dump(job) for job in smoke_tests(addresses, rewritten(IMAGE, rules))))
     else:
-        write(addresses_text(addresses) if layout == TEXT else json_text(addresses_json(addresses)))
+        write(
+            addresses_text(addresses)
+            if layout == TEXT
+            else json_text({**addresses_json(addresses), "diagnostics": listed(found)})
+        )
     return 0
