@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
+
+from kservec import Target, compile_text
+from kservec.api import NO_CATALOG
 
 from .making import CONTAINER, DIGEST, GPU, POD, built, deployment, found, model, runtime, service
 
@@ -201,9 +205,16 @@ def test_a_format_without_versions() -> None:
 
 
 def test_a_format_that_nobody_serves() -> None:
-    """Without a name that is near, each runtime says what it lacks; a disabled one that lists it comes first."""
+    """Without a name that is near some that are served are named, of a few runtimes each says what it lacks.
+
+    A disabled one that lists it comes first.
+    """
     (refused,) = [d for d in built(service(served_model("none-such"))).diagnostics if d.is_error]
-    assert "does not list none-such" in refused.help
+    assert refused.help.startswith("formats that are served are ")
+    assert refused.help.endswith(" and 11 more (kservec runtimes lists them all)")
+    few = yaml.safe_dump_all([service(served_model("none-such")), runtime()])
+    (refused,) = [d for d in compile_text(few, target=Target(catalog=NO_CATALOG)).diagnostics if d.is_error]
+    assert refused.help == "acme-server does not list none-such"
     disabled = runtime(spec={"disabled": True})
     (refused,) = [d for d in built(service(served_model("acme")), disabled).diagnostics if d.is_error]
     assert refused.help == "acme-server is disabled"

@@ -98,6 +98,19 @@ def test_lists_for_programs(work: Path) -> None:
     assert (json.loads(none.out), json.loads(none.err)) == ({"runtimes": []}, {"diagnostics": []})
 
 
+def test_uris_that_models_come_from(work: Path) -> None:
+    """Every kind that a scheme or a storage container of the platform brings in, which hints have no room for."""
+    lines = kservec(work, "runtimes", "--uris").out.splitlines()
+    assert lines == sorted(set(lines))
+    assert {"s3://", "hf://", "pvc://", "https://ACCOUNT.blob.core.windows.net/CONTAINER/PATH"} <= set(lines)
+    spec = {"container": {"name": "storage-initializer"}, "supportedUriFormats": [{"prefix": "dvc://"}]}
+    container = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterStorageContainer", "spec": spec}
+    (work / "platform.json").write_text(json.dumps({**container, "metadata": {"name": "dvc"}}))
+    more = kservec(work, "runtimes", "--uris", "--platform", "platform.json", "--format", "json")
+    assert sorted({*lines, "dvc://"}) == json.loads(more.out)["uris"]
+    assert [kservec(work, "runtimes", "--uris", other).status for other in ("--images", "sklearn")] == [2, 2]
+
+
 def test_images_of_a_platform(work: Path) -> None:
     """The platform's runtimes and configuration count; without the catalog nothing of it is left."""
     runtime = {

@@ -27,6 +27,7 @@ from kservec.cli.sharding import (
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import Result
+from kservec.core.listing import listed
 from kservec.core.records import evolve, fresh, record
 from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
 
@@ -309,7 +310,7 @@ def refuse_several(selection: Selection, wanted: Wanted) -> None:
         raise click.UsageError("--commit goes with --hydrator or --oci", ctx)
     if len(selection.names) > 1 and chosen:
         option = chosen[0]
-        raise click.UsageError(f"{option} takes one environment; name one of {', '.join(selection.names)}", ctx)
+        raise click.UsageError(f"{option} takes one environment; name one of {listed(selection.names)}", ctx)
 
 
 def refuse_contradictions(

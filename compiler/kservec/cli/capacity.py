@@ -10,7 +10,7 @@ import click
 from kservec.api import compile_files
 from kservec.capacity.survey import ALONE, SLUGS, survey
 from kservec.capacity.text import capacity_json, capacity_text
-from kservec.cli.findings import TEXT, listed, refused
+from kservec.cli.findings import TEXT, entries, refused
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
 from kservec.cli.status import DIFFERENT
@@ -67,7 +67,7 @@ def capacity(*, paths: tuple[str, ...], target: Target, layout: str, surge: bool
     if layout == TEXT:
         write(capacity_text(report, workloads=workloads))
     else:
-        write(json_text({**capacity_json(report), "diagnostics": listed(built.diagnostics)}))
+        write(json_text({**capacity_json(report), "diagnostics": entries(built.diagnostics)}))
     return DIFFERENT if report.fails else 0
 
 

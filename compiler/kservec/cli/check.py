@@ -14,6 +14,7 @@ from kservec.cli.selection import selected
 from kservec.cli.sharding import chosen_share, refuse_single, shard_option, whole_rendering, with_others
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
+from kservec.core.listing import listed
 from kservec.gitops.layout import INDEX, LAYOUTS, TREE, planned_files
 from kservec.report.words import plural, printable
 from kservec.spec.placeholder import PLACE
@@ -91,7 +92,7 @@ def check_environments(selection: Selection, target: Target, findings: Findings,
         click.UsageError: several are to be compared with one folder.
     """
     if output is not None and len(selection.names) > 1:
-        message = f"--output takes one environment; name one of {', '.join(selection.names)}"
+        message = f"--output takes one environment; name one of {listed(selection.names)}"
         raise click.UsageError(message, click.get_current_context())
     renderings = [] if selection.workspace is None else rendered(selection, target.limits)
     found, sources = all_findings(selection, renderings), all_sources(selection, renderings)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kservec.api import front_of
-from kservec.cli.findings import TEXT, Findings, listed, refused
+from kservec.cli.findings import TEXT, Findings, entries, refused
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import in_order, step_of
 from kservec.core.diagnostics import has_errors
+from kservec.core.listing import listed
 from kservec.core.spelling import closest
 from kservec.core.text.source import parse
 from kservec.explain.choice import choices
@@ -60,7 +61,7 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
     """Say where a value comes from: the file, line and layer, and the part of the compiler that put it there.
 
     OBJECT is a rendered object or one of yours: Deployment/fraud-predictor, with the namespace in front where several
-    have one. FIELD is a field of it; without one, all values are listed. Of an InferenceService it is told which
+    have one. FIELD is a field of it; without one, all values are entries. Of an InferenceService it is told which
     runtimes were looked at, and why the chosen one was taken. PATHS are an environment, or files as for build.
 
     \b
@@ -132,7 +133,7 @@ def only(meant: list[Meant]) -> Meant:
     """
     refs = sorted({m.ref for m in meant})
     if len(refs) > 1:
-        names = ", ".join(f"{ref.namespace}/{ref.kind}/{ref.name}" for ref in refs)
+        names = listed(f"{ref.namespace}/{ref.kind}/{ref.name}" for ref in refs)
         raise click.UsageError(f"several objects are called so: {names}", click.get_current_context())
     return max(meant, key=lambda m: -len(m.field))
 
@@ -155,7 +156,7 @@ def answer(found: Found, layout: str, inputs: Inputs) -> str:
     chosen = tuple(choices(found.unit, found.env))
     if layout == JSON:
         told = {"object": identity(found.meant.ref), "mode": found.unit.mode.value, "runtimes": choices_json(chosen),
-                "objects": list(map(identity, made)), "diagnostics": listed(found.diagnostics)}  # fmt: skip
+                "objects": list(map(identity, made)), "diagnostics": entries(found.diagnostics)}  # fmt: skip
         return json_text(told)
     return f"{found.meant.ref}, in {found.unit.mode.value} mode\n{choices_text(chosen)}{objects_text(made)}"
 
@@ -201,5 +202,5 @@ def answer_values(found: Found, made: Manifest, layout: str, rendered: Patched |
         raise click.UsageError(f"{made.ref} has no {field}{owner}", click.get_current_context())
     values = explained(made.body, path, rendered)
     if layout == JSON:
-        return json_text({**values_json(made.ref, values), "diagnostics": listed(found.diagnostics)})
+        return json_text({**values_json(made.ref, values), "diagnostics": entries(found.diagnostics)})
     return values_text(made.ref, values)

@@ -73,7 +73,7 @@ def refused(found: Sequence[Diagnostic], sources: Mapping[str, str], layout: str
     return FAILED
 
 
-def listed(found: Sequence[Diagnostic]) -> list[dict[str, object]]:
+def entries(found: Sequence[Diagnostic]) -> list[dict[str, object]]:
     """Findings as part of a document that a command writes for programs."""
     from kservec.report.json import entry  # noqa: PLC0415 - most runs write text
 

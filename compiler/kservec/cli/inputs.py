@@ -9,6 +9,7 @@ import click
 from kservec.cli.findings import TEXT, refused
 from kservec.cli.options import files_of
 from kservec.cli.selection import selected
+from kservec.core.listing import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ def inputs_of(paths: Sequence[str], target: Target, layout: str = TEXT) -> Input
     if selection.workspace is None:
         ctx.exit(refused(selection.diagnostics, selection.sources, layout))
     if len(selection.names) > 1:
-        raise click.UsageError(f"which environment? Name one of {', '.join(selection.names)}", ctx)
+        raise click.UsageError(f"which environment? Name one of {listed(selection.names)}", ctx)
     return inputs_of_environment(selection, selection.workspace, target, layout)
 
 

@@ -14,6 +14,7 @@ from kservec.cli.options import findings_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.core.catalog import by_priority
+from kservec.core.models.model_uri import supported_forms
 from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
 from kservec.core.spelling import closest
 from kservec.explain.images import nameable_images
@@ -47,9 +48,10 @@ class Choice(NamedTuple):
 @click.command()
 @click.argument("words", metavar="[FORMAT | export NAME]", nargs=-1)
 @click.option("--images", is_flag=True, help="List every image that objects can name without a spec naming it.")
+@click.option("--uris", is_flag=True, help="List the kinds of URIs that models can be brought in from.")
 @target_options
 @findings_options(notes=False)
-def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: Findings) -> int:
+def runtimes(*, words: tuple[str, ...], images: bool, uris: bool, target: Target, findings: Findings) -> int:
     """List runtimes by the model formats they serve, first choice first.
 
     Of the runtimes that list the format (and version) the first that speaks the protocol and has AUTO is taken. Those
@@ -58,7 +60,7 @@ def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: 
     `export` prints the file of a built-in runtime or preset instead, to be kept among the sources and patched there:
     what the input describes stands for what is built in.
 
-    With --format json the lists are JSON as well: `runtimes`, or `images`.
+    With --format json the lists are JSON as well: `runtimes`, `images` or `uris`.
 
     \b
       kservec runtimes
@@ -66,8 +68,10 @@ def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: 
       kservec runtimes export kserve-vllmserver > services/kserve-vllmserver.yaml
       kservec runtimes --images > mirror.txt
     """  # noqa: D301
-    if images:
-        return list_images(words, target, findings)
+    if images and uris:
+        raise click.UsageError("--images and --uris exclude each other", click.get_current_context())
+    if images or uris:
+        return list_texts("images" if images else "uris", words, target, findings)
     if words[:1] == (EXPORT,):
         return export(words[1:], target.profile)
     if len(words) > 1:
@@ -89,21 +93,20 @@ def runtimes(*, words: tuple[str, ...], images: bool, target: Target, findings: 
     return 0
 
 
-def list_images(words: tuple[str, ...], target: Target, findings: Findings) -> int:
-    """Print the images that a target leads to, one a line or as JSON.
+def list_texts(name: str, words: tuple[str, ...], target: Target, findings: Findings) -> int:
+    """Print the images that a target leads to, or the URIs that it takes, one a line or as JSON.
 
     Raises:
         click.UsageError: a format is named, which has nothing to do with it.
     """
     if words:
-        raise click.UsageError("--images lists all images: name no format", click.get_current_context())
+        raise click.UsageError(f"--{name} lists all {name}: name no format", click.get_current_context())
     env, compilation = env_of(target)
     findings.show(compilation.diagnostics, compilation.sources)
     if not compilation.ok:
         return FAILED
-    images = nameable_images(env)
-    listed = json_text({"images": list(images)}) if findings.layout == JSON else "".join(f"{i}\n" for i in images)
-    write(listed)
+    texts = list(nameable_images(env) if name == "images" else supported_forms(env))
+    write(json_text({name: texts}) if findings.layout == JSON else "".join(f"{text}\n" for text in texts))
     return 0
 
 

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.status import FAILED
+from kservec.core.listing import listed
 from kservec.core.records import fresh, record
 from kservec.core.spelling import closest
 from kservec.core.text.source import Limits
@@ -121,7 +122,7 @@ def refuse_unknown(workspace: Workspace, name: str) -> None:
     """
     if name not in workspace.environments:
         near = closest(name, set(workspace.environments))
-        known = f"did you mean {near}?" if near else f"environments are {', '.join(workspace.environments)}"
+        known = f"did you mean {near}?" if near else f"environments are {listed(workspace.environments)}"
         message = f"{name} is no environment of {workspace.file.name}; {known}"
         raise click.UsageError(message, click.get_current_context())
 
@@ -171,7 +172,7 @@ def names_among(arguments: Sequence[str], workspace: Workspace) -> tuple[str, ..
     if Path(odd).exists():
         raise click.UsageError(f"{odd} is a path and {names[0]} an environment; build one or the other", ctx)
     near = closest(odd, set(workspace.environments))
-    known = f"; did you mean {near}?" if near else f"; environments are {', '.join(workspace.environments)}"
+    known = f"; did you mean {near}?" if near else f"; environments are {listed(workspace.environments)}"
     raise click.UsageError(f"{odd} is neither an environment of {workspace.file.name} nor a path{known}", ctx)
 
 

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from kservec.cli.selection import DESCRIBED
+from kservec.core.listing import listed
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def joined_rendering(selection: Selection, folders: Sequence[Path]) -> Rendering
     workspace = selection.workspace
     assert workspace is not None
     if len(selection.names) > 1:
-        message = f"--join takes one environment; name one of {', '.join(selection.names)}"
+        message = f"--join takes one environment; name one of {listed(selection.names)}"
         raise click.UsageError(message, click.get_current_context())
     settings = workspace.environments[selection.names[0]]
     objects = joined_objects(folders, settings.name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.api import front_of
-from kservec.cli.findings import TEXT, listed, refused
+from kservec.cli.findings import TEXT, entries, refused
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
 from kservec.cli.streams import write
@@ -62,6 +62,6 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
         write(
             addresses_text(addresses)
             if layout == TEXT
-            else json_text({**addresses_json(addresses), "diagnostics": listed(found)})
+            else json_text({**addresses_json(addresses), "diagnostics": entries(found)})
         )
     return 0

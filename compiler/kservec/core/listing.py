@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from kservec.core.spelling import by_likeness
+
 SHOWN: Final = 5
 
 
@@ -13,3 +15,11 @@ def listed(names: Iterable[str]) -> str:
     found = list(names)
     more = len(found) - SHOWN
     return ", ".join(found[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def listed_near(word: str, names: Iterable[str], command: str = "") -> str:
+    """The same; of too many names those that are most like a word, and the command that lists all of them."""
+    found = list(names)
+    if len(found) <= SHOWN:
+        return listed(found)
+    return listed(by_likeness(word, found)) + (f" ({command} lists them all)" if command else "")

@@ -28,6 +28,12 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
     return nearest(word.casefold(), names, min(SLIP, most)) or nearest(word.casefold(), names, most)
 
 
+def by_likeness(word: str, names: Iterable[str]) -> list[str]:
+    """Names in the order in which they resemble a word, those that do so equally by the alphabet."""
+    folded = word[:LONGEST].casefold()
+    return sorted(names, key=lambda name: (edits(folded, name[:LONGEST].casefold(), LONGEST), name))
+
+
 def nearest(word: str, names: Iterable[tuple[str, str]], limit: int) -> str | None:
     """The first of the nearest names, each with its folded form; None if all are further away than `limit` edits."""
     meant = None

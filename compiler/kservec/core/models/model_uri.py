@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.listing import SHOWN, listed
 from kservec.core.registry import Delivery, SchemeTrait
 from kservec.core.spelling import closest
 
@@ -164,7 +165,7 @@ def lack_of(uri: str, env: Env) -> Lack | None:
 
 
 def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Diagnostic:
-    """The diagnostic for a URI that is not supported."""
+    """The diagnostic for a URI that is not supported. Named are the kinds of URIs that serve in most places."""
     lack, scheme = lack_of(uri, env), env.plugs.scheme(uri)
     if lack is not None:
         message, remedy = f"{uri!r} names no model: it lacks {lack.parts}", f"write it as {lack.form}"
@@ -176,11 +177,14 @@ def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Di
     known = {f.partition("://")[0] for f in forms}
     meant = closest(uri.partition("://")[0], known)
     hint = f"did you mean {meant}://? " if meant is not None else ""
+    uses = {form: len(s.traits) for s in env.plugs.schemes for form in (s.forms or s.prefixes)}
+    order = sorted(forms, key=lambda form: (form.partition("://")[0] != meant, -uses.get(form, 0), form))
+    more = " (kservec runtimes --uris lists them all)" if len(forms) > SHOWN else ""
     return Diagnostic(
         code=UNKNOWN_SCHEME,
         message=f"nothing can bring in {uri!r}",
         span=origin.span(),
-        help=f"{hint}supported are {', '.join(forms)}, and what a ClusterStorageContainer declares",
+        help=f"{hint}supported are {listed(order)}{more}, and what a ClusterStorageContainer declares",
         subject=subject,
     )
 

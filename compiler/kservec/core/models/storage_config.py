@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Needed, Reject, Severity
 from kservec.core.golang.encoding import encode
+from kservec.core.listing import listed_near
 from kservec.core.models.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE
 from kservec.core.models.credentials import Equipped, declared_secret, named_secret, secret_variable
 from kservec.core.models.model_uri import ANY_SCHEME
@@ -110,7 +111,7 @@ def find_entry(storage: StorageKey, holder: Holder, env: Env) -> Entry | None:
     secret = declared_secret(name, holder, env, lambda: storage.span or holder.origin.span())
     if storage.key not in secret.keys and secret.all_known:
         message = f"Secret {secret.namespace}/{name} has no key {storage.key}"
-        help_text = f"the Secret has {', '.join(sorted(secret.keys)) or 'no keys'}"
+        help_text = f"the Secret has {listed_near(storage.key, sorted(secret.keys)) or 'no keys'}"
         found = holder.report(ENTRY_MISSING, message, storage.span or holder.origin.span(), help_text)
         raise Reject(evolve(found, rests_on=(Needed("Secret", holder.namespace, name),)))
     return Entry(secret=secret, key=storage.key, fields=secret.entries.get(storage.key))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
+from kservec.core.listing import listed_near
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def unfit(container: StorageContainer | None, uri: str) -> str:
 
 def unfit_container(problem: str, asked: Asked, catalog: Catalog) -> Diagnostic:
     """The diagnostic for a named container that cannot be used."""
-    others = ", ".join(c.name for c in catalog.storage_containers if c.downloads_at_start)
+    known = [c.name for c in catalog.storage_containers if c.downloads_at_start]
+    others = listed_near(asked.name, known)
     return Diagnostic(
         code=CONTAINER_UNFIT,
         message=f"ClusterStorageContainer {asked.name} {problem}",

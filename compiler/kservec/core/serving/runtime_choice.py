@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Needed, Reject, Severity
 from kservec.core.intents import ParallelIntent, RuntimeIntent
+from kservec.core.listing import listed, listed_near
 from kservec.core.records import evolve
 from kservec.core.serving.runtime_defaults import runtime_defaults
 from kservec.core.serving.selection import Candidate, consider, first_fitting, format_label, rivals, supports_protocol
@@ -71,7 +72,7 @@ NO_FORMAT = Code(
     "a model without a format",
     "`model.modelFormat.name` says what a runtime must be able to serve, whether one is named or not.",
 )
-SHOWN = 6
+SHOWN = 3
 
 
 def chosen(unit: Unit, component: Component, model: ModelSpec, env: Env) -> Runtime:
@@ -102,7 +103,7 @@ def ambiguities(unit: Unit, component: Component, env: Env) -> Iterator[Diagnost
             continue
         others = rivals(runtime, model, env.catalog, multi_node=bool(component.peek(ParallelIntent)))
         if others:
-            names = ", ".join(r.name for r in others)
+            names = listed(r.name for r in others)
             message = f"the runtimes {runtime.name}, {names} fit equally well; the first by name is taken"
             place = (*component.implementation, "modelFormat")
             yield finding(unit, AMBIGUOUS, message, place, f"write runtime: {runtime.name}, or give them priorities")
@@ -120,7 +121,8 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
     if runtime is None:
         known = sorted({r.name for r in env.catalog.runtimes if r.namespace in ("", unit.namespace)})
         meant = closest(name, known)
-        remedy = f"did you mean {meant}?" if meant else f"known runtimes: {', '.join(known) or 'none'}"
+        few = listed_near(name, known, "kservec runtimes")
+        remedy = f"did you mean {meant}?" if meant else f"known runtimes: {few or 'none'}"
         message = f"there is no ServingRuntime in namespace {unit.namespace} and no ClusterServingRuntime named {name}"
         found = finding(unit, NOT_FOUND, message, (*at, "runtime"), remedy)
         raise Reject(evolve(found, rests_on=runtimes_needed(unit, name)))
@@ -133,7 +135,8 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
         remedy = f"it supports {spoken}{canary_hint(component)}"
         raise Reject(finding(unit, PROTOCOL, message, (*at, "protocolVersion"), remedy))
     if format_label(model) not in runtime.labels:
-        served, near = ", ".join(runtime.labels), meant_format(model, (runtime,))
+        served = listed_near(format_label(model), runtime.labels, "kservec runtimes")
+        near = meant_format(model, (runtime,))
         hint = near if near.endswith("?") else ""
         message = f"runtime {name} does not support model format {described(model)}"
         remedy = f"{hint} it supports {served or 'no format'}{canary_hint(component)}".strip()
@@ -155,7 +158,8 @@ def described(model: ModelSpec) -> str:
 def none_fits(unit: Unit, component: Component, model: ModelSpec, candidates: list[Candidate]) -> Diagnostic:
     """The diagnostic that tells, runtime by runtime, why none was chosen."""
     near = [c for c in candidates if not c.refusal.startswith("does not list")]
-    hint = "" if near else meant_format(model, (c.runtime for c in candidates if not c.runtime.spec.disabled))
+    others = [] if near else [c.runtime for c in candidates if not c.runtime.spec.disabled]
+    hint = meant_format(model, others) or (formats_served(model, others) if len(candidates) > SHOWN else "")
     reasons = (
         [hint] if hint else [f"{c.runtime.name} {c.refusal}{protocol_to_ask(c, model)}" for c in near or candidates]
     )
@@ -187,6 +191,13 @@ def meant_format(model: ModelSpec, runtimes: Iterable[Runtime]) -> str:
         return f"versions of {wanted.name} that are served are {', '.join(versions)}; without one, any will do"
     meant = closest(wanted.name, {f.name for f in served})
     return f"did you mean {meant}?" if meant is not None else ""
+
+
+def formats_served(model: ModelSpec, runtimes: Iterable[Runtime]) -> str:
+    """The formats that runtimes list, those first that are most like the model's; empty if they list none."""
+    served = sorted({f.name for r in runtimes for f in r.spec.supported_model_formats})
+    few = listed_near(model.model_format.name, served, "kservec runtimes")
+    return f"formats that are served are {few}" if few else ""
 
 
 def runtimes_needed(unit: Unit, name: str = "") -> tuple[Needed, ...]:
