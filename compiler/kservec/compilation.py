@@ -212,7 +212,9 @@ def index_of(front: Front) -> Index | None:
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Findings in the order of the input, each once, without passwords. No two different ones compare equal."""
     shown = dict.fromkeys(map(presentable, found))
-    return tuple(sorted(shown, key=lambda d: (d.sort_key, d.help, d.label, str(d.subject))))
+    ordered = sorted(shown, key=lambda d: (d.sort_key, d.help, d.label, str(d.subject)))
+    first = {(d.code.slug, d.message): d for d in reversed(ordered) if d.once}
+    return tuple(d for d in ordered if not d.once or first[d.code.slug, d.message] is d)
 
 
 def presentable(finding: Diagnostic) -> Diagnostic:

@@ -60,6 +60,23 @@ def test_what_a_service_refers_to_must_be_there(
     assert slugs(built(*documents, **facts)) == found
 
 
+@pytest.mark.parametrize(
+    "router_of",
+    [lambda _: router(), lambda _: {"gateway": {"refs": [{"name": "edge", "namespace": "ml"}]}}],
+    ids=["the platform's", "written in each spec"],
+)
+def test_a_gateway_that_nothing_declares_is_told_of_once(router_of: Any) -> None:
+    """However many services lead to it, from presets or from their own specs; another Gateway is told of, too."""
+    several = [llm(name, router=router_of(name)) for name in ("a", "b", "c")]
+    compilation = built(*several, gateways=[])
+    assert slugs(compilation) == ["llm/gateway-undeclared"]
+    (found,) = (d for d in compilation.diagnostics if d.code.slug == "llm/gateway-undeclared")
+    assert found.subject is None
+    assert found.span is not None
+    other = llm("d", router={"gateway": {"refs": [{"name": "other", "namespace": "ml"}]}})
+    assert slugs(built(*several, other, gateways=[])) == ["llm/gateway-undeclared"] * 2
+
+
 def test_a_route_that_is_left_to_another_is_not_made() -> None:
     """Nothing is routed twice."""
     compilation = built(leaving_it_to("own"), http_route("own", "edge"), **EDGE)

@@ -78,6 +78,7 @@ class Diagnostic:
     `message` alone must do for a log line; `label` goes under the caret; `help` says what to do;
     `related` names other places that take part in it. `rests_on` are the objects for whose absence something is said:
     where a document declares one of them and cannot be used, the finding only follows from that, and is left out.
+    `once`: of several with the same code and message the first tells enough, for they are about what lies outside.
     """
 
     code: Code
@@ -88,6 +89,7 @@ class Diagnostic:
     related: tuple[tuple[Span, str], ...] = ()
     subject: ObjectRef | None = None
     rests_on: tuple[Needed, ...] = ()
+    once: bool = False
 
     @property
     def is_error(self) -> bool:

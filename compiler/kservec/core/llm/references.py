@@ -99,13 +99,17 @@ def missing_references(unit: Unit, env: Env) -> Iterator[Diagnostic]:
 
 
 def missing_gateways(unit: Unit, env: Env) -> Iterator[Diagnostic]:
-    """Warnings about Gateways that nothing declares: those of the spec, and those of the HTTPRoutes it refers to."""
+    """Warnings about Gateways that nothing declares: those of the spec, and those of the HTTPRoutes it refers to.
+
+    Of each a run tells once, whatever services lead to it, so no service is named.
+    """
     seen: set[tuple[str, str]] = set()
     for path, (namespace, name) in gateways_needed(unit, env):
         if (namespace, name) not in env.cluster.gateways and (namespace, name) not in seen:
             seen.add((namespace, name))
-            message = f"no document declares the Gateway {namespace}/{name} that routes of {unit.ref} are attached to"
-            yield missing(unit, GATEWAY_UNDECLARED, message, path, Needed(GATEWAY, namespace, name))
+            message = f"no document declares the Gateway {namespace}/{name} that routes of LLM services are attached to"
+            found = missing(unit, GATEWAY_UNDECLARED, message, path, Needed(GATEWAY, namespace, name))
+            yield evolve(found, subject=None, once=True)
 
 
 def gateways_needed(unit: Unit, env: Env) -> Iterator[tuple[Path, tuple[str, str]]]:
