@@ -32,6 +32,53 @@ def test_closest(word: str, expected: str | None) -> None:
     assert closest(word, [name for name in NAMES if name != "storage" or word != "storage"]) == expected
 
 
+RUNTIMES = [
+    *(f"kserve-{name}server" for name in ("autogluon", "huggingface", "lgb", "ml", "paddle", "pmml", "predictive")),
+    *(f"kserve-{name}server" for name in ("sklearn", "triton", "vllm", "xgb")),
+    "kserve-huggingfaceserver-multinode",
+    "kserve-openvino",
+    "kserve-tensorflow-serving",
+    "kserve-torchserve",
+]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("kserve-amdserver", None),
+        ("kserve-tpuserver", None),
+        ("kserve-onnxserver", None),
+        ("kserve-server", None),
+        ("kserve-vlmserver", "kserve-vllmserver"),
+        ("kserve-xgserver", "kserve-xgbserver"),
+        ("kserve-lmserver", "kserve-mlserver"),
+        ("kserve-sklernserver", "kserve-sklearnserver"),
+        ("kserv-sklearnserver", "kserve-sklearnserver"),
+        ("kserve-sklearn-server", "kserve-sklearnserver"),
+        ("kserve-sklearnservr", "kserve-sklearnserver"),
+        ("kserve-torchserver", "kserve-torchserve"),
+        ("kserve-openvinoserver", None),
+        ("KServe-MLServer", "kserve-mlserver"),
+    ],
+)
+def test_what_most_names_share_makes_none_near(word: str, expected: str | None) -> None:
+    """A name that is another one in all that is its own is not meant, however long what surrounds it is."""
+    assert closest(word, RUNTIMES) == expected
+
+
+def test_numbered_names_are_not_each_other() -> None:
+    """Of names that differ in their number alone none is meant by another number."""
+    names = [f"fraud-detector-v{i}" for i in range(1, 7)]
+    assert closest("fraud-detector-v9", names) is None
+    assert closest("fraud-detectr-v4", names) == "fraud-detector-v4"
+
+
+def test_a_few_names_may_begin_alike() -> None:
+    """Two or three names are too few to tell what is common to all there are."""
+    assert closest("churn-a", ["churn-b"]) == "churn-b"
+    assert closest("argo", ["args", "arg", "env"]) == "arg"
+
+
 def test_ties_go_by_the_alphabet() -> None:
     """Equally near candidates give the same answer in whatever order they come."""
     assert closest("cat", ["hat", "bat"]) == closest("cat", ["bat", "hat"]) == "bat"

@@ -6,10 +6,13 @@ writes the input, so the time that it takes is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 SLIP = 2
 """Edits that one slip takes."""
+FEW = 3
+"""Candidates that may begin or end alike by chance."""
 LONGEST = 300
 """Characters of a word that is looked at: Kubernetes' names have up to 253. What is longer is no misspelt word."""
 
@@ -17,15 +20,57 @@ LONGEST = 300
 def closest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `word` was most likely meant to be, or None if none is near.
 
-    A candidate that differs in letter case only always wins; else the fewest edits, at most a third of the word.
+    A candidate that differs in letter case only always wins; else the fewest edits, at most a third of the word, and of
+    what is its own: how most candidates begin and end tells them apart as little as it does the word from them.
     Equally near candidates: the first in alphabetical order.
     """
     if len(word) > LONGEST:
         return None
     names = [(name, name.casefold()) for name in sorted(candidates) if name != word]
-    most = max(1, len(word) // 3)
+    most, folded = max(1, len(word) // 3), word.casefold()
     # Most slips are small, and hardly any word is near enough to one to be looked at.
-    return nearest(word.casefold(), names, min(SLIP, most)) or nearest(word.casefold(), names, most)
+    near = nearest(folded, names, min(SLIP, most)) or nearest(folded, names, most)
+    if near is None or near.casefold() == folded:
+        return near
+    common = Common.of(folded, [name for _, name in names])
+    if common.tells_apart(folded, near.casefold()):
+        return near
+    others = [(name, text) for name, text in names if edits(folded, text, most) <= most]
+    return nearest(folded, [(name, text) for name, text in others if common.tells_apart(folded, text)], most)
+
+
+class Common(NamedTuple):
+    """How many characters at the beginning and at the end of a word are those of most candidates as well."""
+
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, word: str, names: Sequence[str]) -> Common:
+        """What a word has in common with at least half of the names, and with three at the least."""
+        needed = max(FEW, len(names) // 2)
+        if len(names) <= needed:
+            return cls(0, 0)
+        starts = sorted((shared(word, name) for name in names), reverse=True)
+        ends = sorted((shared(word[::-1], name[::-1]) for name in names), reverse=True)
+        return cls(starts[needed], ends[needed])
+
+    def tells_apart(self, word: str, name: str) -> bool:
+        """Whether a name is near a word in what is not common: at most a third of that is edited, and not all of it."""
+        start = min(self.start, shared(word, name))
+        end = min(self.end, shared(word[start:][::-1], name[start:][::-1]))
+        own = max(len(word), len(name)) - start - end
+        most = min(max(1, own // 3), own - 1)
+        return not start + end or edits(word, name, most) <= most
+
+
+def shared(left: str, right: str) -> int:
+    """How many characters two words begin with alike; whole stretches are compared, which is quicker than signs."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if left[low:middle] == right[low:middle] else (low, middle - 1)
+    return low
 
 
 def by_likeness(word: str, names: Iterable[str]) -> list[str]:
@@ -52,7 +97,7 @@ def edits(left: str, right: str, limit: int) -> int:
         return 0
     if abs(len(left) - len(right)) > limit or len(set(right).difference(left)) > limit:
         return limit + 1
-    start = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    start = shared(left, right)
     return min(distance(left[start:], right[start:], limit), limit + 1)
 
 
