@@ -71,11 +71,12 @@ REPEATED = Code(
 CUT = Code(
     "output/quantity-cut",
     Severity.WARNING,
-    "a quantity that is larger than Kubernetes can hold",
+    "a quantity that is the largest that Kubernetes can hold, or larger",
     "A quantity with one of the suffixes Ki to Ei holds 2^63-1 at most, which is a little less than 8Ei. Whatever is "
     "more becomes that, without a word. No node has as much, so a pod that asks for it waits for ever.",
 )
-TOO_MUCH, LESS = "is more than a quantity can hold, and becomes 9223372036854775807", "write a smaller amount"
+TOO_MUCH = "is 9223372036854775807, the most that a quantity can hold: whatever is more becomes that"
+LESS = "write a smaller amount"
 
 Test: TypeAlias = "Callable[[str], object]"
 Find: TypeAlias = "Callable[[Json], Iterable[Wrong]]"
