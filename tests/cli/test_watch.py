@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -130,6 +131,23 @@ def test_the_project_counts(project: Path) -> None:
         assert "error: " in watch.until(r"nothing could be rendered\n")
         edit(file, "live: {}", "prod: {}")
         watch.until(r"none changed\n")
+
+
+@pytest.mark.parametrize("above", [False, True], ids=["alone", "below another project"])
+def test_a_project_file_that_is_away(project: Path, above: bool) -> None:
+    """It is said that it is gone, not its environment; once it is back all goes on. Another one is no stand-in."""
+    inner = project / "inner" if above else project
+    if above:
+        shutil.copytree(project, inner)
+    file, away = inner / "kservec.yaml", inner / "away"
+    with watching(inner, "dev", "--no-report") as watch:
+        watch.until(r"files watched\n")
+        file.rename(away)
+        told = watch.until(r"could be rendered\n")
+        assert "error: kservec.yaml is gone; it is waited for\n" in told
+        assert "environment" not in told
+        away.rename(file)
+        assert "none changed" in watch.until(r"none changed\n")
 
 
 def test_what_cannot_be_read_is_not_called_fixed(project: Path) -> None:

@@ -45,11 +45,11 @@ EVERY_SECONDS = 0.3
 class Look:
     """An environment as it was at one time.
 
-    `paths` are the files and folders that it is made of, `apart` folders in these that it is not, `seen` the files as
-    they were before it was rendered. `found` is what was found in it and in the project, `sources` the texts that this
-    points into. `rendering` is None where the project cannot be used. `units` are the services with their trees,
-    `again` how many of them were compiled for this look. `stages` says which stage each finding comes from, `company`
-    what those of earlier looks were beside.
+    `paths` are the files and folders that it is made of, its project file first, `apart` folders in these that it is
+    not, `seen` the files as they were before it was rendered. `found` is what was found in it and in the project,
+    `sources` the texts that this points into. `rendering` is None where the project cannot be used. `units` are the
+    services with their trees, `again` how many of them were compiled for this look. `stages` says which stage each
+    finding comes from, `company` what those of earlier looks were beside.
     """
 
     paths: tuple[str, ...] = ()
@@ -101,12 +101,15 @@ def first(environment: str, memory: Memory) -> Look:
 
 def again(environment: str, before: Look, memory: Memory) -> Look:
     """Another look. What makes a first look impossible is shown, and may be gone at the next one."""
-    seen = stamps(before.paths, before.apart)
+    seen, project = stamps(before.paths, before.apart), before.paths[0]
     try:
-        selection = selected((environment,))
-        if selection is not None:
-            return looked(selection, before, memory)
-        problem = f"there is no environment {environment} any more"
+        if os.path.isfile(project):
+            selection = selected((environment,))
+            if selection is not None:
+                return looked(selection, before, memory)
+            problem = f"there is no environment {environment} any more"
+        else:  # one further up would be another project
+            problem = f"{project} is gone; it is waited for"
     except click.UsageError as error:
         problem = error.format_message()
     complain(f"error: {printable(problem)}\n")
