@@ -192,6 +192,33 @@ def test_what_is_no_credential_is_passed_over(documents: list[dict[str, Any]]) -
     assert downloaded(*documents) == ({}, [])
 
 
+@pytest.mark.parametrize(
+    ("documents", "said"),
+    [
+        ([external("other", policy="Merge")], True),
+        ([external(policy="Merge")], True),
+        ([external("other", policy="Merge"), secret("more")], True),
+        ([secret(annotations={"reflector.v1.k8s.emberstack.com/reflects": "ci/db"})], True),
+        ([sealed("other", annotations=PATCH)], True),
+        ([external(*PAIR, policy="Merge")], False),
+        ([external("other", policy="Merge"), secret(*PAIR)], False),
+        ([external(".dockerconfigjson", policy="Merge")], False),
+        ([external("other")], False),
+        ([secret("other")], False),
+    ],
+)
+def test_keys_that_others_add_and_nobody_declares(documents: list[dict[str, Any]], said: bool) -> None:
+    """The credentials may be among them, and the download gets none: that is a warning, at the account's name."""
+    account = document("ServiceAccount", "reader", secrets=[{"name": "db"}])
+    result = built(account, *documents, service(model(serviceAccountName="reader")))
+    found = [d for d in result.diagnostics if d.code.slug == "secret/kind-unknown"]
+    assert bool(found) is said
+    assert all(d.message.startswith("the keys of Secret ml/db that are declared are of no kind") for d in found)
+    listed = [{"namespace": "ml", "name": "db", "keys": list(PAIR)}]
+    declared = built(account, *documents, service(model(serviceAccountName="reader")), secrets=listed)
+    assert "secret/kind-unknown" not in [d.code.slug for d in declared.diagnostics]
+
+
 def test_a_key_of_credentials_that_may_come_from_elsewhere() -> None:
     """Half a pair is missing the other half, unless somebody else may add it."""
     assert downloaded(secret(PAIR[1]))[1] == ["secret/key-missing"]

@@ -17,6 +17,8 @@ QUEUE_PROXY = "queue-proxy"
 KNATIVE_CONTAINER = "user-container"
 """What Knative calls a container without a name."""
 
+PULL_KEYS = (".dockerconfigjson", ".dockercfg")
+"""The keys of pull secrets, of which either will do."""
 GRAPH_VOLUME = "graph"
 
 MODEL_PATH = "/mnt/models"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.cluster import ServiceAccount
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
+from kservec.core.names import PULL_KEYS
 from kservec.core.pods.containers import find
 from kservec.core.records import evolve
 
@@ -40,6 +41,15 @@ KEYS_NOT_DECLARED = Code(
     "a Secret for credentials, with unknown keys",
     "What a container gets from a Secret depends on the Secret's keys. The one that is used here takes keys from "
     "elsewhere (dataFrom of an ExternalSecret): list them in the Secret's entry in a Cluster document.",
+)
+KIND_UNKNOWN = Code(
+    "secret/kind-unknown",
+    Severity.WARNING,
+    "a Secret that others add keys to, of no kind of credentials",
+    "What a container gets from a Secret depends on its keys, and those that are declared tell nothing. Others add "
+    "some, such as whoever owns the Secret of an ExternalSecret with creationPolicy Merge: the container gets no "
+    "credentials, even if they are there. List all keys in the Secret's entry in a Cluster document, or take the "
+    "Secret out of the ServiceAccount if it is for something else.",
 )
 SETTING_UNKNOWN = Code(
     "secret/setting-unknown",
@@ -153,10 +163,23 @@ def equip_as(container: Json, account: ServiceAccount, holder: Holder, env: Env)
     secrets = secrets_of(account, holder, env)
     grants = grants_of(secrets, holder, env)
     found = tuple(keys_assumed(s, holder) for s in secrets if assumed_kind(s, env) is not None)
+    if len(grants) < len(secrets):
+        found += tuple(kinds_unknown(secrets, holder, env))
     for _, kind, grant in grants:
         equipped = granted(equipped, kind, grant)
     found += tuple(keys_missing(secrets, grants, holder))
     return equipped._replace(diagnostics=(*found, *(overlaps(grants, holder) if len(grants) > 1 else ())))
+
+
+def kinds_unknown(secrets: list[Secret], holder: Holder, env: Env) -> Iterator[Diagnostic]:
+    """Warnings about Secrets that give nothing, for the keys that would tell their kind may be those of others."""
+    for secret in secrets:
+        if secret.others_add and secret.keys.isdisjoint(PULL_KEYS) and grant_of(secret, env) is None:
+            name = f"Secret {secret.namespace}/{secret.name}"
+            message = f"the keys of {name} that are declared are of no kind of credentials, so it gives none"
+            remedy = "list all its keys under `secrets` of a Cluster document, if others add those of credentials"
+            found = holder.report(KIND_UNKNOWN, message, holder.account_span(), remedy)
+            yield evolve(found, related=((secret.span, "declared here"),) if secret.span is not None else ())
 
 
 def keys_missing(

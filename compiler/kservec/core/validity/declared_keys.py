@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.names import PULL_KEYS
 from kservec.core.paths import lookup
 from kservec.core.pods.templates import TEMPLATES
 from kservec.core.spelling import closest
@@ -36,8 +37,6 @@ VARIABLES = (("secretKeyRef", SECRET), ("configMapKeyRef", CONFIG_MAP))
 VOLUMES = (("secret", SECRET, "secretName"), ("configMap", CONFIG_MAP, "name"))
 FILES = ("secret", "configMap", "projected")
 """The sources of volumes that may list keys."""
-PULL_KEYS = (".dockerconfigjson", ".dockercfg")
-"""The keys of pull secrets, of which either will do."""
 
 
 class Reference(NamedTuple):
