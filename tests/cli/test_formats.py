@@ -141,6 +141,53 @@ def test_json_has_the_same_words_everywhere(repo: Path, what: str) -> None:
     assert all(one.keys() == OBJECT for one in maps if "apiVersion" in one and one is not maps[0])
 
 
+ODD_CONFIG = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: inferenceservice-config, namespace: kserve}
+data: {ingres: "{}"}
+"""
+REPORTS = {"build", "check", "lint", "lock"}
+"""Commands whose document is what was found: there is always one, so that what reads it meets no empty file."""
+APART = {"affected", "diff", "diff, an upgrade", "promote"}
+"""Commands that tell of findings as text beside their document."""
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_findings_are_in_one_document(repo: Path, what: str) -> None:
+    """In the only one that a command writes, and nothing is said beside it that holds no finding."""
+    ran = kservec(repo, *ASKED[what], "--format", "json")
+    written, beside = (ran.err, ran.out) if what == "build" else (ran.out, ran.err)
+    told = json.loads(written)
+    assert ("diagnostics" in told) is (what not in APART)
+    assert (what in REPORTS) is (told.keys() == {"diagnostics"})
+    assert '"diagnostics"' not in beside
+
+
+def test_errors_of_a_project_are_where_its_lock_would_be_reported(work: Path) -> None:
+    """On standard output, as what a check of the lock finds."""
+    (work / "kservec.yaml").write_text("apiVersion: kservec.dev/v1alpha1\nkind: Project\nsources: [wrong.yaml]\n")
+    ran = kservec(work, "lock", "--format", "json")
+    assert (ran.status, ran.err) == (1, "")
+    assert [d["code"] for d in json.loads(ran.out)["diagnostics"]] == ["storage/unknown-scheme"]
+    edit(work / "kservec.yaml", "sources", "sourcs")
+    ran = kservec(work, "lock", "--format", "json")
+    assert (ran.status, ran.err, json.loads(ran.out).keys()) == (1, "", {"diagnostics"})
+
+
+@pytest.mark.parametrize("arguments", [(), ("--images",), ("--uris",)], ids=str)
+def test_what_is_wrong_with_a_platform_is_in_the_list(work: Path, arguments: tuple[str, ...]) -> None:
+    """A warning stands beside the list, an error instead of it, and nothing is on standard error."""
+    (work / "odd.yaml").write_text(ODD_CONFIG)
+    ran = kservec(work, "runtimes", *arguments, "--platform", "odd.yaml", "--format", "json")
+    told = json.loads(ran.out)
+    assert (ran.status, ran.err, len(told)) == (0, "", 2)
+    assert [d["severity"] for d in told["diagnostics"]] == ["warning"]
+    (work / "odd.yaml").write_text("a: [\n")
+    ran = kservec(work, "runtimes", *arguments, "--platform", "odd.yaml", "--format", "json")
+    assert (ran.status, ran.err, json.loads(ran.out).keys()) == (1, "", {"diagnostics"})
+
+
 def test_all_commands_with_json_are_asked() -> None:
     """A command that learns to write JSON has to join."""
     able = set()

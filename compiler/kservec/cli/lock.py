@@ -51,12 +51,13 @@ def lock(*, environments: tuple[str, ...], update: bool, only_missing: bool, fac
     if (only_missing or facts) and not update:
         raise click.UsageError(f"{'--only-missing' if only_missing else '--facts'} goes with --update", ctx)
     if selection.workspace is None:
-        findings.show(selection.diagnostics, selection.sources, outcome="nothing was written")
+        findings.show(selection.diagnostics, selection.sources, outcome="nothing was written", alone=not update)
         return FAILED
     bare = evolve(selection, workspace=selection.workspace._replace(lock=None))
     renderings = rendered(bare, Limits())
     if any(has_faults(rendering) for rendering in renderings):
-        findings.show(all_findings(selection, renderings), all_sources(selection, renderings), outcome="not locked")
+        found, sources = all_findings(selection, renderings), all_sources(selection, renderings)
+        findings.show(found, sources, outcome="not locked", alone=not update)
         return FAILED
     task = Task(selection.workspace, references(renderings), len(renderings) == len(selection.workspace.environments))
     if update:

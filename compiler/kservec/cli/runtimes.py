@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from kservec.api import catalog_of, env_of
-from kservec.cli.findings import JSON
+from kservec.cli.findings import JSON, entries
 from kservec.cli.options import findings_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
@@ -24,7 +24,7 @@ from kservec.report.words import json_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kservec.api import Target
+    from kservec.api import Compilation, Target
     from kservec.cli.findings import Findings
     from kservec.core.catalog import Catalog, Runtime
 
@@ -60,7 +60,7 @@ def runtimes(*, words: tuple[str, ...], images: bool, uris: bool, target: Target
     `export` prints the file of a built-in runtime or preset instead, to be kept among the sources and patched there:
     what the input describes stands for what is built in.
 
-    With --format json the lists are JSON as well: `runtimes`, `images` or `uris`.
+    With --format json the lists are JSON as well: `runtimes`, `images` or `uris`, and `diagnostics` beside them.
 
     \b
       kservec runtimes
@@ -78,8 +78,7 @@ def runtimes(*, words: tuple[str, ...], images: bool, uris: bool, target: Target
         raise click.UsageError("name one format", click.get_current_context())
     format_name = words[0] if words else None
     catalog, compilation = catalog_of(target)
-    findings.show(compilation.diagnostics, compilation.sources)
-    if not compilation.ok:
+    if not told(compilation, findings):
         return FAILED
     choices = list(sorted_choices(catalog, format_name))
     if not choices and format_name is not None:
@@ -87,7 +86,7 @@ def runtimes(*, words: tuple[str, ...], images: bool, uris: bool, target: Target
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"no runtime serves {format_name}{hint}", click.get_current_context())
     if findings.layout == JSON:
-        write(json_text({"runtimes": [choice._asdict() for choice in choices]}))
+        write(document("runtimes", [choice._asdict() for choice in choices], compilation))
     else:
         write("".join(f"{line}\n" for line in table([HEADER, *map(cells, choices)])))
     return 0
@@ -102,12 +101,24 @@ def list_texts(name: str, words: tuple[str, ...], target: Target, findings: Find
     if words:
         raise click.UsageError(f"--{name} lists all {name}: name no format", click.get_current_context())
     env, compilation = env_of(target)
-    findings.show(compilation.diagnostics, compilation.sources)
-    if not compilation.ok:
+    if not told(compilation, findings):
         return FAILED
     texts = list(nameable_images(env) if name == "images" else supported_forms(env))
-    write(json_text({name: texts}) if findings.layout == JSON else "".join(f"{text}\n" for text in texts))
+    write(document(name, texts, compilation) if findings.layout == JSON else "".join(f"{text}\n" for text in texts))
     return 0
+
+
+def told(compilation: Compilation, findings: Findings) -> bool:
+    """Show what was found, unless that comes within the document of the list; whether there is a list."""
+    if compilation.ok and findings.layout == JSON:
+        return True
+    findings.show(compilation.diagnostics, compilation.sources, alone=not compilation.ok)
+    return compilation.ok
+
+
+def document(name: str, listed: Sequence[Any], compilation: Compilation) -> str:
+    """A list for programs, with what was found."""
+    return json_text({name: listed, "diagnostics": entries(compilation.diagnostics)})
 
 
 def export(names: tuple[str, ...], profile: str) -> int:
