@@ -79,7 +79,10 @@ CONFINED: Mapping[str, tuple[str, ...]] = {
 ATTACHING = frozenset({"attach_models", "add_sidecars", "attach_images", "attach_artifacts"})
 """Passes that bring volumes into pods."""
 SECONDARY = frozenset((FORGOTTEN, REFUSED, LONG_LABEL, LONG_SERVICE_NAME))
-"""Codes of what most likely follows from an error: gaps where something was left out, and names made of a wrong one."""
+"""Codes of what most likely follows from an error: gaps where something was left out, and names made of a wrong one.
+
+What is said of a single value as somebody wrote it does not.
+"""
 LACKING = frozenset((NO_VOLUME, MISSING))
 """Codes of what a pod lacks, which a pass that attaches something may have brought."""
 STUMBLES: tuple[type[Exception], ...] = (Exception,)
@@ -163,7 +166,7 @@ def is_own(found: Diagnostic, earlier: Iterable[Diagnostic], *, is_trimmed: bool
         earlier: what earlier passes found.
         is_trimmed: whether something was left out of the unit.
     """
-    if (is_trimmed or earlier) and found.code in SECONDARY:
+    if (is_trimmed or earlier) and found.code in SECONDARY and not found.as_written:
         return False
     return not any(overlap(found.span, place) for error in earlier for place in error.spans or (None,))
 

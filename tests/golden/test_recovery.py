@@ -31,6 +31,13 @@ TARGET = {"type": "Utilization", "averageUtilization": -4}
 BAD_METRIC = {"metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": TARGET}}]}
 NO_FORMAT = {"name": "kserve-container", "modelFormat": {"name": "none-such"}, "storageUri": "s3://a/b"}
 CANARIES = [{"trafficPercent": 60, "predictor": {"name": name, "model": NO_FORMAT}} for name in ("v1", "v2")]
+SPOILT_SERVER = {
+    "name": "main",
+    "image": "registry.example.com/vllm:1",
+    "imagePullPolicy": "Sometimes",
+    "ports": [{"containerPort": 8000, "protocol": "tcp"}],
+    "resources": {"requests": {"cpu": "4"}, "limits": {"cpu": "2"}},
+}
 EVERY = 8
 
 
@@ -60,10 +67,18 @@ MISTAKES = {
     "visibility": Mistake(("metadata", "labels", "networking.kserve.io/visibility"), "everywhere"),
     "canary": Mistake(("spec", "canary"), CANARIES[:1], within=1),
     "traffic": Mistake(("spec", "canary"), CANARIES, within=1),
+    "name resolution": Mistake((*PREDICTOR, "dnsPolicy"), "Nowhere"),
+    "pull policy": Mistake((*MODEL, "imagePullPolicy"), "Sometimes", within=3),
+    "protocol": Mistake((*MODEL, "ports"), [{"containerPort": 8080, "protocol": "tcp"}], within=3),
+    "requests": Mistake((*MODEL, "resources"), {"requests": {"cpu": "4"}, "limits": {"cpu": "2"}}, within=3),
+    "label of nodes": Mistake((*PREDICTOR, "nodeSelector"), {"a b": "x"}),
     "account of an LLM": Mistake(("spec", "template", "serviceAccountName"), "none-such", LLM),
     "adapter of an LLM": Mistake(("spec", "model", "lora"), {"adapters": [{"name": "a", "uri": "ftp://a/b"}]}, LLM),
     "base of an LLM": Mistake(("spec", "baseRefs"), [{"name": "none-such"}], LLM, 1),
     "model of an LLM": Mistake(("spec", "model", "uri"), "ftp://a/b", LLM),
+    "name resolution of an LLM": Mistake(("spec", "template", "dnsPolicy"), "Nowhere", LLM),
+    "label of nodes of an LLM": Mistake(("spec", "template", "nodeSelector"), {"a b": "x"}, LLM),
+    "containers of an LLM": Mistake(("spec", "template", "containers"), [SPOILT_SERVER], LLM),
     "pool of an LLM": Mistake(("spec", "router", "scheduler", "pool"), {"ref": {"name": "none-such"}}, LLM, 3),
     "route of an LLM": Mistake(("spec", "router", "route"), {"http": {"refs": [{"name": "none-such"}]}}, LLM),
     "scaling of an LLM": Mistake(("spec", "scaling"), {"minReplicas": 3, "maxReplicas": 1}, LLM, 1),
@@ -186,6 +201,11 @@ def test_of_two_mistakes_nothing_is_said_that_is_not_said_of_one(name: str) -> N
         ("python path", "visibility", "scheme"),
         ("model of an LLM", "route of an LLM", "scaling of an LLM"),
         ("adapter of an LLM", "scheduler of an LLM"),
+        ("adapter of an LLM", "model of an LLM"),
+        ("name resolution", "pull policy", "scheme", "replicas"),
+        ("protocol", "requests", "label of nodes", "interval"),
+        ("name resolution of an LLM", "label of nodes of an LLM", "containers of an LLM", "model of an LLM"),
+        ("containers of an LLM", "route of an LLM", "scaling of an LLM"),
     ],
     ids=", ".join,
 )

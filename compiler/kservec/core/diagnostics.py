@@ -79,6 +79,7 @@ class Diagnostic:
     `related` names other places that take part in it. `rests_on` are the objects for whose absence something is said:
     where a document declares one of them and cannot be used, the finding only follows from that, and is left out.
     `once`: of several with the same code and message the first tells enough, for they are about what lies outside.
+    `as_written`: it is about a single value as somebody wrote it, so that it follows from no other finding.
     """
 
     code: Code
@@ -90,6 +91,7 @@ class Diagnostic:
     subject: ObjectRef | None = None
     rests_on: tuple[Needed, ...] = ()
     once: bool = False
+    as_written: bool = False
 
     @property
     def is_error(self) -> bool:

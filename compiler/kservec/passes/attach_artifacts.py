@@ -9,6 +9,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.diagnostics import Reject
 from kservec.core.llm.accounts import account_of
 from kservec.core.llm.artifacts import BY, URI, Source, model_source, model_uri, with_model
 from kservec.core.llm.downloads import Receiver
@@ -62,9 +63,7 @@ def attach_artifacts(unit: Unit, env: Env) -> Step:
     if not unit.parts:
         return Step(unit)
     settings(env.platform)
-    adapters = adapters_of(unit, env)
-    model_uri(unit, env)
-    artifacts = None if is_switched_off(unit) else Artifacts(model_source(unit, env), adapters)
+    artifacts = artifacts_of(unit, env)
     found: list[Diagnostic] = []
     parts = []
     for part in unit.parts:
@@ -73,6 +72,29 @@ def attach_artifacts(unit: Unit, env: Env) -> Step:
         found += more
     found += odd_uris(unit, artifacts, parts, env) if artifacts is not None else ()
     return Step(evolve(unit, parts=tuple(parts)), tuple(dict.fromkeys(found)))
+
+
+def artifacts_of(unit: Unit, env: Env) -> Artifacts | None:
+    """The model and its adapters, where they are brought in at all.
+
+    Raises:
+        Reject: one of them cannot be; all that cannot are told of.
+    """
+    source: Source | None = None
+    wrong: list[Diagnostic] = []
+    adapters: tuple[Adapter, ...] = ()
+    try:
+        adapters = adapters_of(unit, env)
+    except Reject as reject:
+        wrong += reject.diagnostics
+    try:
+        model_uri(unit, env)
+        source = None if is_switched_off(unit) else model_source(unit, env)
+    except Reject as reject:
+        wrong += reject.diagnostics
+    if wrong:
+        raise Reject(*wrong)
+    return None if source is None else Artifacts(source, adapters)
 
 
 def odd_uris(unit: Unit, artifacts: Artifacts, parts: Sequence[Part], env: Env) -> Iterator[Diagnostic]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.pods.templates import KINDS_WITH_PODS
 from kservec.core.records import evolve
+from kservec.core.schemas.faults import ENUM, PATTERN, RANGE, TYPE, value_at
 from kservec.core.unit import Step
 from kservec.core.validity.object_validity import LONG_LABEL, LONG_SERVICE_NAME, object_faults
 
@@ -32,6 +33,8 @@ REFUSED = Code(
 )
 
 
+OF_VALUES = frozenset((ENUM, PATTERN, RANGE, TYPE))
+"""Codes of what may be wrong with the structure of a single value."""
 KIND_ABSENT = Code(
     "platform/kind-absent",
     Severity.ERROR,
@@ -44,8 +47,8 @@ KIND_ABSENT = Code(
 def seal(unit: Unit, env: Env) -> Step:
     """Report what no pass honoured, what an API server would refuse, and what could never start.
 
-    The structure of an object is only looked at where no rule found an error: what is wrong with it is then a fault of
-    the compiler or its plugs.
+    Where a rule found an error in an object, of its structure only single values are told of, as they were written:
+    anything else may follow from that error.
 
     Takes:   every intent that is left
     Writes:  nothing
@@ -64,6 +67,7 @@ def seal(unit: Unit, env: Env) -> Step:
         faults = [(fault, refusal(unit, made, fault)) for fault in object_faults(ref.api_version, ref.kind, body)]
         faulty += faults
         if faults and any(refused.is_error for _, refused in faults):
+            misfitting += values_apart(unit, made, env, [refused for _, refused in faults])
             continue
         if not schemas.fits(body, ref.api_version, ref.kind):
             misfitting += misfits(unit, made, env)
@@ -73,6 +77,14 @@ def seal(unit: Unit, env: Env) -> Step:
     if faulty or misfitting:
         found += once_each(but_one_name(unit, [*faulty, *without_echoes(unit, misfitting)]))
     return Step(unit, tuple(found))
+
+
+def values_apart(unit: Unit, made: Manifest, env: Env, faulty: Sequence[Diagnostic]) -> list[tuple[Fault, Diagnostic]]:
+    """What does not fit of the values that somebody wrote into an object, at places that no rule is about already."""
+    if env.schemas.fits(made.body.value, made.ref.api_version, made.ref.kind):
+        return []
+    told = {place for refused in faulty for place in refused.spans}
+    return [one for one in misfits(unit, made, env) if one[1].as_written and one[1].span not in told]
 
 
 def without_echoes(unit: Unit, misfitting: Sequence[tuple[Fault, Diagnostic]]) -> list[tuple[Fault, Diagnostic]]:
@@ -163,14 +175,17 @@ def misfits(unit: Unit, made: Manifest, env: Env) -> Iterator[tuple[Fault, Diagn
     ref, body = made.ref, made.body
     for fault in env.schemas.output_faults(body.value, ref.api_version, ref.kind):
         remedy = fault.help if fault.once and fault.help else "correct the value that it comes from"
+        place = body.span(fault.path)
+        is_single = fault.code in OF_VALUES and not isinstance(value_at(body.value, fault.path), dict | list)
         yield (
             fault,
             Diagnostic(
                 code=REFUSED,
                 message=f"{ref.kind} {ref.name}: {fault.message}",
-                span=body.span(fault.path) or unit.source.span("metadata", "name"),
+                span=place or unit.source.span("metadata", "name"),
                 help=f"an API server would refuse this object; {remedy}",
                 subject=unit.ref,
+                as_written=is_single and place is not None,
             ),
         )
 

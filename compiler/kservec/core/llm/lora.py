@@ -22,6 +22,7 @@ from kservec.core.tree import Concat, Graft
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env, Scheme
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Unit
@@ -81,7 +82,9 @@ def adapters_of(unit: Unit, env: Env) -> tuple[Adapter, ...]:
     """
     assert unit.resolved is not None
     written: Sequence[Json] = unit.resolved.get(*LORA, "adapters") or ()
-    found = [adapter_of(unit, env, i, entry) for i, entry in enumerate(written)]
+    found, wrong = each_adapter(unit, env, written)
+    if wrong:
+        raise Reject(*wrong)
     adapters = tuple(sorted(found, key=lambda adapter: adapter.name))
     paths: dict[str, Adapter] = {}
     for adapter in adapters:
@@ -91,6 +94,18 @@ def adapters_of(unit: Unit, env: Env) -> tuple[Adapter, ...]:
             place = unit.resolved.span((*adapter.at, "name"))
             raise Reject(finding(unit, ADAPTER_PATH, message, place, "give one of them another name"))
     return adapters
+
+
+def each_adapter(unit: Unit, env: Env, written: Sequence[Json]) -> tuple[list[Adapter], list[Diagnostic]]:
+    """The adapters that can be brought in, and why the others cannot."""
+    found: list[Adapter] = []
+    wrong: list[Diagnostic] = []
+    for i, entry in enumerate(written):
+        try:
+            found.append(adapter_of(unit, env, i, entry))
+        except Reject as reject:
+            wrong += reject.diagnostics
+    return found, wrong
 
 
 def adapter_of(unit: Unit, env: Env, index: int, entry: Json) -> Adapter:
