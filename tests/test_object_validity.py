@@ -106,6 +106,13 @@ def test_a_sound_pod_has_no_fault() -> None:
     assert list(pod_faults(SOUND)) == []
 
 
+@pytest.mark.parametrize(("fields", "slugs"), [({}, []), ({"name": "A"}, ["pod/invalid-name"])])
+def test_a_port_without_a_number_is_left_to_the_schema(fields: dict[str, Any], slugs: list[str]) -> None:
+    """The structure of an object is looked at after its rules, which have to get by without it."""
+    pod = with_container(ports=[{"name": "http"}, {"name": "grpc"}], **fields)
+    assert [fault.code.slug for fault in pod_faults(pod)] == slugs
+
+
 @pytest.mark.parametrize("title", FAULTY)
 def test_a_fault_is_found(title: str) -> None:
     """Each fault is found, under its code, and no other code."""

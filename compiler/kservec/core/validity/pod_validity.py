@@ -68,7 +68,7 @@ PLAIN_PROBE = {
 }
 PLAIN_CONTAINER = {
     "env": {"items": {"required": ["name"], "anyOf": [without("valueFrom"), without("value")]}},
-    "ports": {"items": {"required": ["containerPort"], "properties": {"name": PLAIN_PORT}}},
+    "ports": {"items": {"properties": {"name": PLAIN_PORT}}},
     "volumeMounts": {"items": {"required": ["name", "mountPath"]}},
     **dict.fromkeys(PROBES, PLAIN_PROBE),
 }
@@ -241,7 +241,8 @@ def variable_faults(container: Json) -> Iterator[Fault]:
 def port_faults(container: Json) -> Iterator[Fault]:
     """Ports with one number and protocol, or one name, and names that are too long."""
     ports = container.get("ports") or ()
-    for number, protocol in doubles((p["containerPort"], p.get("protocol") or "TCP") for p in ports):
+    numbered = [port for port in ports if "containerPort" in port]  # the schema tells of the others
+    for number, protocol in doubles((p["containerPort"], p.get("protocol") or "TCP") for p in numbered):
         message = f"container {container['name']} has port {number}/{protocol} twice"
         yield Fault(REPEATED, ("ports", number), message, help="leave one of the two")
     for name in doubles(p["name"] for p in ports if p.get("name")):
