@@ -54,6 +54,12 @@ WRONG_USAGE = {
     "output around the current folder": (("build", "-o", ".", "fraud.yaml"), "choose a folder of its own"),
     "output that is a repository": (("build", "-o", "repo", "fraud.yaml"), "choose a folder of its own"),
     "output that is a pipe": (("build", "-o", "pipe", "fraud.yaml"), "this is no folder"),
+    "output that is a dash": (
+        ("build", "-o", "-", "fraud.yaml"),
+        "for standard output there is --stdout",
+    ),
+    "a cache that is a dash": (("lint", "--cache", "-", "fraud.yaml"), "- is no folder"),
+    "a new project that is a dash": (("import", "--output", "-", "fraud.yaml"), "- is no folder"),
     "output in use for something else": (("build", "-o", "project", "fraud.yaml"), "it holds other folders"),
     "output below a file": (("build", "-o", "fraud.yaml/out", "fraud.yaml"), "cannot write"),
     "previous that is no tree": (("build", "--previous", "empty", "fraud.yaml"), "no tree that kservec wrote"),

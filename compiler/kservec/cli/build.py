@@ -10,6 +10,7 @@ import click
 from kservec.api import Compilation
 from kservec.cli.brake import Allowed, braked, is_tree, refuse_shrinking, restarts, unbraked
 from kservec.cli.environments import all_findings, all_sources, rendered, today_option
+from kservec.cli.folders import Folder
 from kservec.cli.labour import cache_option, jobs_option
 from kservec.cli.options import compiled, files_of, findings_options, paths_argument, revision_options, target_options
 from kservec.cli.selection import selected
@@ -51,7 +52,7 @@ PART_ALLOWED = Allowed(empty=True, shrink=True, restarts=None)
 @click.option(
     "--output",
     "-o",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write the rendered tree into this folder, all of it or nothing.",
 )
@@ -80,7 +81,7 @@ PART_ALLOWED = Allowed(empty=True, shrink=True, restarts=None)
 )
 @click.option(
     "--oci",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write the tree of an environment as an OCI artifact into this folder, an image layout.",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kservec.cli.findings import TEXT, Findings
+from kservec.cli.folders import Folder
 from kservec.cli.options import files_of
 from kservec.cli.status import FAILED
 from kservec.cli.streams import complain, write
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.command("import")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option("--output", "-o", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+@click.option("--output", "-o", type=Folder(file_okay=False, path_type=Path), metavar="DIR",
               help="The folder of the new project.")  # fmt: skip
 @click.option("--facts", is_flag=True, help="Print a Cluster document with the facts of the dump, and do nothing else.")
 def import_dump(*, paths: tuple[str, ...], output: Path | None, facts: bool) -> int:

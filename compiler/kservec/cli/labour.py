@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kservec.cli.findings import TOLD
+from kservec.cli.folders import Folder
 from kservec.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def keep_jobs(ctx: click.Context, parameter: click.Parameter, value: int | None)
 
 def cache_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """The option that names the folder of what earlier runs made."""
-    kind = click.Path(file_okay=False, path_type=Path)
+    kind = Folder(file_okay=False, path_type=Path)
     return click.option("--cache", type=kind, metavar="DIR", callback=keep_cache, expose_value=False,
                         help="Keep what becomes of each service in this folder, and compile only what changed; the "
                              "output is the same.")(command)  # fmt: skip

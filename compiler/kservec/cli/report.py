@@ -11,6 +11,7 @@ import click
 
 from kservec.cli.environments import all_findings, all_sources, today_option
 from kservec.cli.findings import TEXT, Findings
+from kservec.cli.folders import Folder
 from kservec.cli.labour import few_collections
 from kservec.cli.progress import Progress
 from kservec.cli.selection import Selection, environment_names, selected_one
@@ -39,7 +40,7 @@ def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str)
 
 @click.command()
 @click.argument("environment", metavar="ENV", shell_complete=completions)
-@click.option("--output", "-o", required=True, metavar="DIR", type=click.Path(path_type=Path),
+@click.option("--output", "-o", required=True, metavar="DIR", type=Folder(path_type=Path),
               help="Folder of the site. It must be new, empty, or hold an earlier report.")  # fmt: skip
 @click.option("--diff", "ref", metavar="REF", help="Also show what changes against this commit.")
 @click.option("--exact", is_flag=True, help="Compare with REF itself, not with where HEAD left its history.")
