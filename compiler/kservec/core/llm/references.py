@@ -7,7 +7,6 @@ KServe: pkg/controller/v1alpha2/llmisvc/router_validation.go
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Needed, Severity
@@ -15,6 +14,7 @@ from kservec.core.llm.presets import pool_reference
 from kservec.core.llm.resolved import POOL_KIND
 from kservec.core.llm.resolved import ROUTE as ROUTE_SPEC
 from kservec.core.records import evolve
+from kservec.core.remembering import once_a_run
 from kservec.core.tree import lookup
 from kservec.core.unit import finding
 
@@ -60,7 +60,7 @@ POOL_NOT_FOUND: Final = Code(
 )
 
 
-@lru_cache(maxsize=8)
+@once_a_run
 def declared(env: Env, kind: str) -> Mapping[tuple[str, str], Json]:
     """The objects of a kind that documents describe, by namespace and name."""
     found = (metadata_of(body) for body in env.cluster.others.get(kind, ()))

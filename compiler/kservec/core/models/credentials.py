@@ -8,7 +8,6 @@ KServe: pkg/credentials/service_account_credentials.go
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.cluster import ServiceAccount
@@ -16,6 +15,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
 from kservec.core.names import PULL_KEYS
 from kservec.core.pods.containers import find
 from kservec.core.records import evolve
+from kservec.core.remembering import once_a_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -162,7 +162,7 @@ def equip_as(container: Json, account: ServiceAccount, holder: Holder, env: Env)
             equipped = granted(equipped, kind, kind.from_account(account, env))
     secrets = secrets_of(account, holder, env)
     grants = grants_of(secrets, holder, env)
-    found = tuple(keys_assumed(s, holder) for s in secrets if assumed_kind(s, env) is not None)
+    found = tuple(keys_assumed(s, holder) for s in secrets if assumed_kind(env, s) is not None)
     if len(grants) < len(secrets):
         found += tuple(kinds_unknown(secrets, holder, env))
     for _, kind, grant in grants:
@@ -174,7 +174,7 @@ def equip_as(container: Json, account: ServiceAccount, holder: Holder, env: Env)
 def kinds_unknown(secrets: list[Secret], holder: Holder, env: Env) -> Iterator[Diagnostic]:
     """Warnings about Secrets that give nothing, for the keys that would tell their kind may be those of others."""
     for secret in secrets:
-        if secret.others_add and secret.keys.isdisjoint(PULL_KEYS) and grant_of(secret, env) is None:
+        if secret.others_add and secret.keys.isdisjoint(PULL_KEYS) and grant_of(env, secret) is None:
             name = f"Secret {secret.namespace}/{secret.name}"
             message = f"the keys of {name} that are declared are of no kind of credentials, so it gives none"
             remedy = "list all its keys under `secrets` of a Cluster document, if others add those of credentials"
@@ -206,7 +206,7 @@ def grants_of(secrets: list[Secret], holder: Holder, env: Env) -> list[tuple[str
     """
     found = []
     for secret in secrets:
-        given = grant_of(secret, env)
+        given = grant_of(env, secret)
         if given is not None:
             found.append((secret.name, *given))
         elif not secret.complete:
@@ -214,15 +214,15 @@ def grants_of(secrets: list[Secret], holder: Holder, env: Env) -> list[tuple[str
     return found
 
 
-@lru_cache(maxsize=1024)
-def grant_of(secret: Secret, env: Env) -> tuple[Credential, Grant] | None:
+@once_a_run
+def grant_of(env: Env, secret: Secret) -> tuple[Credential, Grant] | None:
     """The kind of a Secret and what it gives to everybody who has it; None if it is of no known kind."""
-    kind = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None) or assumed_kind(secret, env)
+    kind = next((c for c in env.plugs.ladder if c.recognises(secret, env)), None) or assumed_kind(env, secret)
     return None if kind is None else (kind, kind.grant(secret, env))
 
 
-@lru_cache(maxsize=1024)
-def assumed_kind(secret: Secret, env: Env) -> Credential | None:
+@once_a_run
+def assumed_kind(env: Env, secret: Secret) -> Credential | None:
     """The kind of a Secret that is declared without keys, if its annotations tell. KServe ignores such a Secret."""
     return next((c for c in env.plugs.ladder if c.assumed_of(secret)), None)
 

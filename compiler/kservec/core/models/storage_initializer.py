@@ -20,6 +20,7 @@ from kservec.core.pods.containers import find, with_variable
 from kservec.core.pods.mounts import add_mounts, add_volume, mount
 from kservec.core.pods.strategic import patch_container
 from kservec.core.registry import Attached
+from kservec.core.remembering import once_a_run
 from kservec.core.sidecars.injection import check_quantities, resources
 from kservec.core.tree import Layer, Layers, Origin, Tree
 from kservec.spec.configuration import StorageInitializer
@@ -136,7 +137,7 @@ def storage_initializer(wanted: Download, env: Env) -> Equipped:
     Raises:
         Reject: a Secret, setting or entry that the credentials need is not declared; a mount has no volume.
     """
-    made = shared_initializer(Sharing.of(wanted, env), env) if wanted.storage is None else None
+    made = shared_initializer(env, Sharing.of(wanted, env)) if wanted.storage is None else None
     if made is None:
         made = initializer(wanted, env)
     refuse_stray_mounts(made.unmatched, wanted)
@@ -181,8 +182,8 @@ class Sharing(NamedTuple):
         return cls(*who, wanted.volume, wanted.path, wanted.sub_path, container, wanted.anonymous)
 
 
-@lru_cache(maxsize=64)
-def shared_initializer(sharing: Sharing, env: Env) -> Initializer | None:
+@once_a_run
+def shared_initializer(env: Env, sharing: Sharing) -> Initializer | None:
     """The container for all that have this in common: one for each ServiceAccount, with most fleets.
 
     None where there is something to say about it, which is said at a place in the text of each.

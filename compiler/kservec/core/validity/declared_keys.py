@@ -6,13 +6,13 @@ clusters have more than is written down. What the compiler itself refers to is j
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.names import PULL_KEYS
 from kservec.core.paths import lookup
 from kservec.core.pods.templates import TEMPLATES
+from kservec.core.remembering import once_a_run
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Reference(NamedTuple):
     at: Path
 
 
-@lru_cache(maxsize=4096)
+@once_a_run
 def lacks(env: Env, namespace: str, kind: str, name: str, key: str) -> bool:
     """Whether an object is known not to have a key. The pods of a fleet refer to few."""
     known = known_keys(env, namespace, kind, name)
