@@ -16,8 +16,9 @@ from kservec.core.models.model_uri import (
     unknown_scheme,
 )
 from kservec.core.models.odd_uris import unfilled
+from kservec.core.models.storage_scheme import Delivery
 from kservec.core.records import evolve
-from kservec.core.registry import Delivery, unambiguous
+from kservec.core.registry import unambiguous
 from kservec.core.text.confidential import showable
 from kservec.core.tree import Layer, Origin
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Severity
 from kservec.core.intents import PulledModel, TrainedModelIntent
+from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.records import evolve
-from kservec.core.registry import SchemeTrait
 from kservec.core.schemas.object_meta import allowed_in_name
 from kservec.core.serving.predictor import pulls_models
 from kservec.core.spelling import closest

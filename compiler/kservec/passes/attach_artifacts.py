@@ -21,10 +21,10 @@ from kservec.core.llm.part import PartRole
 from kservec.core.llm.scheduler import TOKENIZER_CONTAINER
 from kservec.core.models.odd_uris import Place, downloader, is_odd, said_of
 from kservec.core.models.storage_initializer import settings
+from kservec.core.models.storage_scheme import Attached
 from kservec.core.names import MODEL_PATH
 from kservec.core.pods.containers import find
 from kservec.core.records import evolve
-from kservec.core.registry import Attached
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from kservec.core.intents import ModelIntent
 from kservec.core.models.model_request import Changed, ModelRequest, Pods, attached
 from kservec.core.models.model_uri import settled_scheme
+from kservec.core.models.storage_scheme import Placement
 from kservec.core.names import MODEL_PATH
 from kservec.core.pods.mounts import model_readers
 from kservec.core.records import evolve
-from kservec.core.registry import Placement
 from kservec.core.unit import Step
 
 if TYPE_CHECKING:

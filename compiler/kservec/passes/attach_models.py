@@ -25,12 +25,12 @@ from kservec.core.models.model_uri import (
 from kservec.core.models.node_cache import cached_uri
 from kservec.core.models.odd_uris import Place, is_odd, said_of
 from kservec.core.models.storage_initializer import Download, add_download, settings
+from kservec.core.models.storage_scheme import Delivery, Placement
 from kservec.core.models.storage_uris import attach_list
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
 from kservec.core.pods.containers import find, variable
 from kservec.core.pods.mounts import model_readers
 from kservec.core.records import evolve
-from kservec.core.registry import Delivery, Placement
 from kservec.core.unit import Mode, Step, finding
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from kservec.core.catalog import StorageContainer
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.intents import ModelSource
-    from kservec.core.registry import Env, Scheme
+    from kservec.core.models.storage_scheme import Scheme
+    from kservec.core.registry import Env
     from kservec.core.tree import Tree
     from kservec.core.unit import Component, Unit
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.intents import ModelIntent, ParallelIntent
+from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.names import (
     EXECUTOR_BACKEND,
     GENERATION_LABEL,
@@ -20,7 +21,6 @@ from kservec.core.pods.containers import find, set_variable
 from kservec.core.pods.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types
 from kservec.core.pods.gpus import FIELDS, quantities, requested, type_of, with_gpus
 from kservec.core.records import evolve
-from kservec.core.registry import SchemeTrait
 from kservec.core.serving.parallelism import Parallelism, Sizes, cluster, stage_a_node
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Mode, Step, finding

@@ -11,8 +11,8 @@ from kservec.core.models.local_models import VOLUME_SPEC, LocalCache, claim, vol
 from kservec.core.models.model_uri import is_local_path, meant_uri
 from kservec.core.models.node_download import render_downloader
 from kservec.core.models.node_placement import volume_terms
+from kservec.core.models.storage_scheme import Delivery
 from kservec.core.records import evolve
-from kservec.core.registry import Delivery
 from kservec.core.sidecars.injection import missing_section
 from kservec.core.unit import Step, finding
 from kservec.core.validity.volume_binding import binding_faults

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.pods.image_names import rewritten
 from kservec.core.pods.pod_sets import with_pods
-from kservec.core.registry import SchemeTrait
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import Step
 

@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable
-from kservec.core.registry import Credential, Delivery, Grant, Lack, Scheme
+from kservec.core.models.storage_scheme import Delivery, Lack, Scheme
+from kservec.core.registry import Credential, Grant
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret

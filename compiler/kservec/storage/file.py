@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from kservec.core.registry import Delivery, Scheme, SchemeTrait
+from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait
 
 SCHEME = Scheme(name="file", prefixes=("file://",), delivery=Delivery.DOWNLOAD, traits=frozenset((SchemeTrait.FILES,)))

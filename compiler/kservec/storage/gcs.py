@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_volume
+from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait
 from kservec.core.pods.mounts import mount
-from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
+from kservec.core.registry import Credential, Grant
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret

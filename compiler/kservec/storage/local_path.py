@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kservec.core.models.model_uri import is_local_path
-from kservec.core.registry import Delivery, Scheme
+from kservec.core.models.storage_scheme import Delivery, Scheme
 
 
 def claims(uri: str) -> int:

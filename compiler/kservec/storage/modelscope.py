@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable
-from kservec.core.registry import Credential, Delivery, Grant, Scheme
+from kservec.core.models.storage_scheme import Delivery, Scheme
+from kservec.core.registry import Credential, Grant
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret

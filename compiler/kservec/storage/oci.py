@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.core.registry import Delivery, Scheme, SchemeTrait
+from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.registry import Env

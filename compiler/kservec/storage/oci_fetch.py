@@ -11,9 +11,9 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.models.ca_bundle import platform_bundle
 from kservec.core.models.credentials import DEFAULT_ACCOUNT
 from kservec.core.models.storage_initializer import bare_initializer
+from kservec.core.models.storage_scheme import Attached, Delivery, Placement, Scheme
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
-from kservec.core.registry import Attached, Delivery, Placement, Scheme
 
 if TYPE_CHECKING:
     from kservec.core.registry import Env

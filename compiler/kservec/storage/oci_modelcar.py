@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.models.storage_scheme import Attached, Delivery, Placement, Scheme
 from kservec.core.names import MODEL_PATH
 from kservec.core.pods.containers import find
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, parent_directory
-from kservec.core.registry import Attached, Delivery, Placement, Scheme
 
 if TYPE_CHECKING:
     from kservec.core.registry import Env

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.digits import natural
+from kservec.core.models.storage_scheme import Attached, Delivery, Placement, Scheme, SchemeTrait
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
-from kservec.core.registry import Attached, Delivery, Placement, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.registry import Env

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
+from kservec.core.models.storage_scheme import Attached, Delivery, Placement, Scheme, SchemeTrait
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
-from kservec.core.registry import Attached, Delivery, Placement, Scheme, SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.registry import Env

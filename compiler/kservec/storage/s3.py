@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from kservec.core.cluster import Secret
 from kservec.core.models.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE, BUNDLE_FILE_VARIABLE
 from kservec.core.models.credentials import secret_variable, setting
+from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait
 from kservec.core.names import GROUP
-from kservec.core.registry import Credential, Delivery, Grant, Scheme, SchemeTrait
+from kservec.core.registry import Credential, Grant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.names import AUTOSCALER_CLASS, GPU_RESOURCE_TYPES
 from kservec.core.pods.containers import variable
 from kservec.core.pods.gpu_types import GPU_ANNOTATION, annotated_types, gpu_types, unknown_types
-from kservec.core.registry import SchemeTrait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kservec.admission.subject import storage_uri
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.models.storage_scheme import Delivery, SchemeTrait
 from kservec.core.models.storage_uris import NO_COMMON_PARENT, SHARE_A_FOLDER, no_common_parent
 from kservec.core.records import evolve
-from kservec.core.registry import Delivery, SchemeTrait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -17,8 +17,8 @@ from kservec.core.llm.names import LOCAL_MODEL_CLAIM, LOCAL_MODEL_LABEL, LOCAL_M
 from kservec.core.llm.origins import origin_of
 from kservec.core.models.local_models import model_folder
 from kservec.core.models.model_uri import meant_uri, no_model
+from kservec.core.models.storage_scheme import Attached, Delivery, Placement, SchemeTrait
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
-from kservec.core.registry import Attached, Delivery, Placement, SchemeTrait
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.llm.downloads import Receiver
     from kservec.core.llm.lora import Adapter
-    from kservec.core.registry import Env, Scheme
+    from kservec.core.models.storage_scheme import Scheme
+    from kservec.core.registry import Env
     from kservec.core.tree import Tree
     from kservec.core.unit import Unit
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kservec.core.models.ca_bundle import bundle_for
 from kservec.core.models.credentials import Equipped, Holder, equip_as
 from kservec.core.models.storage_initializer import bare_initializer
+from kservec.core.models.storage_scheme import Attached, SchemeTrait
 from kservec.core.names import MODEL_PATH, STORAGE_INITIALIZER
 from kservec.core.pods.containers import find, with_variable
 from kservec.core.pods.mounts import add_mounts, add_volume, common_parent, mount
 from kservec.core.pods.strategic import patch_container
-from kservec.core.registry import Attached, SchemeTrait
 from kservec.core.tree import Layers, Tree
 
 if TYPE_CHECKING:

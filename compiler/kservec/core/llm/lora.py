@@ -16,14 +16,15 @@ from kservec.core.golang.encoding import encode
 from kservec.core.llm.names import MAIN, child_name, model_resource_name
 from kservec.core.llm.origins import origin_of
 from kservec.core.models.model_uri import meant_uri, no_model
+from kservec.core.models.storage_scheme import Delivery, SchemeTrait
 from kservec.core.pods.mounts import volume_name
-from kservec.core.registry import Delivery, SchemeTrait
 from kservec.core.tree import Concat, Graft
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
-    from kservec.core.registry import Env, Scheme
+    from kservec.core.models.storage_scheme import Scheme
+    from kservec.core.registry import Env
     from kservec.core.tree import Json, Path, Tree
     from kservec.core.unit import Unit
 

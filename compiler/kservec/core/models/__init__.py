@@ -1,1 +1,1 @@
-"""Getting a model in: URIs, downloads, credentials, CA bundles, copies on nodes."""
+"""Getting a model in: what a storage scheme is, URIs, downloads, credentials, CA bundles, copies on nodes."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kservec.core.registry import Delivery
+from kservec.core.models.storage_scheme import Delivery
 
 if TYPE_CHECKING:
-    from kservec.core.registry import Scheme
+    from kservec.core.models.storage_scheme import Scheme
 
 KEY_FORM: Final = "kbs:///repository/type/tag"
 ABOUT_KEYS: Final = (

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.listing import SHOWN, listed
-from kservec.core.registry import Delivery, SchemeTrait
+from kservec.core.models.storage_scheme import Delivery, SchemeTrait
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kservec.core.diagnostics import ObjectRef, Span
-    from kservec.core.registry import Env, Lack, Scheme
+    from kservec.core.models.storage_scheme import Lack, Scheme
+    from kservec.core.registry import Env
     from kservec.core.tree import Origin
 
 ANY_SCHEME = "<scheme-placeholder>://"

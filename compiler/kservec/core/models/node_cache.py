@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.models.local_models import find_cache, model_folder
 from kservec.core.models.node_placement import may_meet
+from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.names import INTERNAL, NODE_GROUP
-from kservec.core.registry import SchemeTrait
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:

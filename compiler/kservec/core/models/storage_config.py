@@ -17,8 +17,8 @@ from kservec.core.listing import listed_near
 from kservec.core.models.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE
 from kservec.core.models.credentials import Equipped, declared_secret, named_secret, secret_variable
 from kservec.core.models.model_uri import ANY_SCHEME
+from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.records import evolve, fresh, record
-from kservec.core.registry import SchemeTrait
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret

@@ -15,11 +15,11 @@ from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Reject, Severi
 from kservec.core.models.ca_bundle import bundle_for
 from kservec.core.models.credentials import Equipped, Holder, equip, named_secret
 from kservec.core.models.storage_config import equip_from_config
+from kservec.core.models.storage_scheme import Attached
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.pods.containers import find, with_variable
 from kservec.core.pods.mounts import add_mounts, add_volume, mount
 from kservec.core.pods.strategic import patch_container
-from kservec.core.registry import Attached
 from kservec.core.remembering import once_a_run
 from kservec.core.sidecars.injection import check_quantities, resources
 from kservec.core.tree import Layer, Layers, Origin, Tree

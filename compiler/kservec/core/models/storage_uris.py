@@ -14,9 +14,9 @@ from kservec.core.diagnostics import Code, Reject, Severity
 from kservec.core.models.model_request import Changed, attached
 from kservec.core.models.model_uri import settled_scheme
 from kservec.core.models.storage_initializer import Download, add_download
+from kservec.core.models.storage_scheme import Delivery, Placement
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.pods.mounts import common_parent, model_readers, volume_name
-from kservec.core.registry import Delivery, Placement
 from kservec.core.unit import Mode, finding
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.intents import ModelSource
     from kservec.core.models.model_request import ModelRequest
-    from kservec.core.registry import Scheme
+    from kservec.core.models.storage_scheme import Scheme
     from kservec.core.tree import Origin, Tree
 
 MOST_IMAGES = 10
