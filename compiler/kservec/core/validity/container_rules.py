@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING
 from kservec.core.pods.containers import HOOKS, PROBES
 from kservec.core.quantity import parse_quantity
 from kservec.core.schemas.object_meta import is_key
-from kservec.core.validity.field_rules import (
+from kservec.core.validity.field_checks import (
     A_CONFIG_KEY,
     A_PATH_BELOW,
     A_PREFIX,
     A_SUBDOMAIN,
     A_VARIABLE,
-    ABSENT,
     ANY_QUANTITY,
-    INVALID,
-    MISSING,
     REMOVE,
-    Rule,
-    Wrong,
     a_port,
     an_amount,
     exactly_one,
@@ -35,10 +30,10 @@ from kservec.core.validity.field_rules import (
     one_of,
     takes,
     unique,
-    unless,
     within,
     without,
 )
+from kservec.core.validity.field_rules import ABSENT, INVALID, MISSING, Rule, Wrong, unless
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json

@@ -12,19 +12,13 @@ from typing import TYPE_CHECKING
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
 from kservec.core.validity.container_rules import HIGHEST_ID, amounts, localhost
-from kservec.core.validity.field_rules import (
+from kservec.core.validity.field_checks import (
     A_KEY,
     A_LABEL,
     A_LABEL_VALUE,
     A_SUBDOMAIN,
-    ABSENT,
     AN_ADDRESS,
-    INVALID,
-    MISSING,
     REMOVE,
-    Check,
-    Rule,
-    Wrong,
     exactly_one,
     forbids,
     keys_are,
@@ -33,10 +27,10 @@ from kservec.core.validity.field_rules import (
     one_of,
     takes,
     unique,
-    unless,
     within,
     without,
 )
+from kservec.core.validity.field_rules import ABSENT, INVALID, MISSING, Check, Rule, Wrong, unless
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json

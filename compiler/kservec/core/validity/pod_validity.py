@@ -19,7 +19,8 @@ from kservec.core.schemas.conjunction import both
 from kservec.core.schemas.faults import Fault, value_at
 from kservec.core.schemas.object_meta import PLAIN_LABEL, plain
 from kservec.core.validity.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
-from kservec.core.validity.field_rules import ABSENT, NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules, without
+from kservec.core.validity.field_checks import without
+from kservec.core.validity.field_rules import ABSENT, NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules
 from kservec.core.validity.pod_rules import POD_RULES
 from kservec.core.validity.volume_rules import VOLUME_RULES
 

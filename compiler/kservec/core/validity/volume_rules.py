@@ -10,21 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kservec.core.validity.field_rules import (
-    A_CONFIG_KEY,
-    A_PATH_BELOW,
-    ABSENT,
-    INVALID,
-    REPEATED,
-    Rule,
-    Wrong,
-    an_amount,
-    exactly_one,
-    needs,
-    takes,
-    unless,
-    within,
-)
+from kservec.core.validity.field_checks import A_CONFIG_KEY, A_PATH_BELOW, an_amount, exactly_one, needs, takes, within
+from kservec.core.validity.field_rules import ABSENT, INVALID, REPEATED, Rule, Wrong, unless
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
