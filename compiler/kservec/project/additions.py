@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from kservec.core.tree import Json
     from kservec.project.gitops import GitOpsSettings
-    from kservec.spec.project import Environment, Peer, PodDisruptionBudget, Project
+    from kservec.spec.network_policy import Peer
+    from kservec.spec.project import Environment, PodDisruptionBudget, Project
 
 T = TypeVar("T")
 
