@@ -8,18 +8,21 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
+from jsonschema_rs import Draft202012Validator
 from tests.cli.running import SERVICE, fresh_kservec, kservec
 
+from kservec.core.schemas.schema import ToldApart
 from kservec.core.text.source import Limits
 from kservec.io import bounds
 from kservec.io.bounds import ExceededError, bounded, memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from multiprocessing.connection import Connection
     from pathlib import Path
 
@@ -134,6 +137,69 @@ def test_the_work_is_stopped_where_it_stands(monkeypatch: pytest.MonkeyPatch) ->
     assert 1 <= time.monotonic() - begun < 10
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ExceededError(bounds.over_time(1))], ids=["interrupt", "limit"])
+@pytest.mark.parametrize("is_over", [True, False], ids=["just before the end", "amidst"])
+def test_what_native_code_drops_ends_the_run_all_the_same(
+    error: BaseException, is_over: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The run ends soon, and nothing is said on standard error; a limit only ends what is not at its end."""
+    hook = sys.unraisablehook
+    is_ended = isinstance(error, KeyboardInterrupt) or not is_over
+    with pytest.raises(type(error)) if is_ended else nullcontext(), bounded(Limits(max_seconds=60)):
+        dropped(error, () if is_over else forever())
+    assert sys.unraisablehook is hook
+    assert capfd.readouterr().err == ""
+
+
+def dropped(error: BaseException, work: Iterable[int]) -> None:
+    """Have an exception come where nothing can raise it, and work on."""
+    holder = Holder(error)
+    del holder
+    sum(work)
+
+
+class Holder:
+    """What is interrupted while it is thrown away."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __del__(self) -> None:
+        raise self.error
+
+
+def test_other_exceptions_that_nothing_raises_are_told() -> None:
+    """They are no business of the limits."""
+    told: list[object] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "unraisablehook", lambda each: told.append(each.exc_type))
+        with bounded(Limits(max_seconds=60)):
+            dropped(ValueError("a bug"), ())
+    assert told == [ValueError]
+
+
+def test_an_answer_for_native_code_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The validator takes any exception for a refusal, so that the look after it ends the run."""
+    monkeypatch.setattr(bounds, "FIRST", 0.001)
+    monkeypatch.setattr(bounds, "EVERY", 0.001)
+    monkeypatch.setattr(bounds, "REST", 0.0)
+    answers: set[bool] = set()
+    items = [{"name": "a", "port": port} for port in range(50)]
+
+    def validate() -> None:
+        while True:
+            keywords = {"keys": ToldApart}
+            answers.add(Draft202012Validator({"keys": ["name", "port"]}, keywords=keywords).is_valid(items))
+
+    due = [0.0]
+    monkeypatch.setattr(bounds, "memory", lambda: int(time.monotonic() > due[0]) << 40)
+    for _ in range(20):
+        due[0] = time.monotonic() + 0.02
+        with pytest.raises(ExceededError), bounded(Limits(max_memory=1 << 30)):
+            validate()
+    assert answers == {True}
 
 
 def test_no_look_interrupts_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,16 +16,18 @@ import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.report.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType
 
     from kservec.core.text.reading import Limits
+
+    Unraised: TypeAlias = Callable[[sys.UnraisableHookArgs], object]
 
 OVER_TIME = Code(
     "build/over-time",
@@ -63,22 +65,26 @@ class Watch:
     """What looks at a run whenever the timer says so.
 
     On a busy machine a look may take longer than the timer waits. Then the next one is left out: a look that interrupts
-    another would find half of what that one is making, such as modules and codecs.
+    another would find half of what that one is making, such as modules and codecs. So is one that comes while native
+    code waits for an answer of `spared` code: it takes an exception for the answer, and goes on.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, spared: frozenset[CodeType] = frozenset()) -> None:
         self.limits = limits
+        self.spared = spared
         self.deadline = time.monotonic() + limits.max_seconds
         self.rests_until = 0.0
+        self.lost: BaseException | None = None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Take a look, unless one is being taken or was taken just now.
+        """Take a look, unless one is being taken or was taken just now, or would do no good.
 
         Raises:
             ExceededError: the run is beyond a limit.
+            KeyboardInterrupt: somebody interrupted it where that was lost.
         """
-        del number, frame
-        if time.monotonic() < self.rests_until:
+        del number
+        if time.monotonic() < self.rests_until or (frame is not None and frame.f_code in self.spared):
             return
         self.rests_until = math.inf
         try:
@@ -91,11 +97,28 @@ class Watch:
 
         Raises:
             ExceededError: it is not.
+            KeyboardInterrupt: somebody interrupted it where that was lost.
         """
+        if self.lost is not None:
+            raise self.lost
         if self.limits.max_seconds and time.monotonic() > self.deadline:
             raise ExceededError(over_time(self.limits.max_seconds))
         if self.limits.max_memory and memory() > self.limits.max_memory:
             raise ExceededError(over_memory(self.limits.max_memory))
+
+    def keeping(self, tell: Unraised) -> Unraised:
+        """What is called with an exception that native code drops, as the validator does with those of a callback.
+
+        One that was to end the run is kept for the next look; any other is told.
+        """
+
+        def unraised(dropped: sys.UnraisableHookArgs) -> None:
+            if isinstance(dropped.exc_value, ExceededError | KeyboardInterrupt):
+                self.lost = dropped.exc_value
+            else:
+                tell(dropped)
+
+        return unraised
 
 
 @contextmanager
@@ -104,19 +127,28 @@ def bounded(limits: Limits) -> Iterator[None]:
 
     Raises:
         ExceededError: it took longer, or more memory, than the limits say.
+        KeyboardInterrupt: somebody interrupted it.
     """
     if not can_watch():
         yield
         return
+    from kservec.core.schemas.schema import ToldApart  # noqa: PLC0415 - what is to be bounded loads it anyway
+
     if not Path(LINUX_MEMORY).exists():
         import resource  # noqa: F401, PLC0415 - a look, which may interrupt an import, must not begin another
-    before = signal.signal(signal.SIGALRM, Watch(limits))
+    asked = (ToldApart.__init__.__code__, ToldApart.validate.__code__)
+    watch, tell = Watch(limits, frozenset(asked)), sys.unraisablehook
+    before = signal.signal(signal.SIGALRM, watch)
+    sys.unraisablehook = watch.keeping(tell)
     signal.setitimer(signal.ITIMER_REAL, min(FIRST, limits.max_seconds or FIRST), EVERY)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = tell
+    if isinstance(watch.lost, KeyboardInterrupt):
+        raise watch.lost
 
 
 def can_watch() -> bool:
