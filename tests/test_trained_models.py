@@ -79,6 +79,46 @@ def test_a_model_that_is_refused(given: str, slug: str, line: int) -> None:
     assert (fault.code.slug, fault.span and fault.span.line) == (slug, line)
 
 
+@pytest.mark.parametrize("uri", ["s3://", "s3:///m", "gs://", "https://"])
+def test_a_uri_that_names_no_model(uri: str) -> None:
+    """KServe looks at the prefix alone, and its agent could never pull from there."""
+    (fault,) = [d for d in compiled(model(uri=uri), SERVICE).diagnostics if d.is_error]
+    assert (fault.code.slug, fault.span and fault.span.line) == ("storage/no-model", 11)
+
+
+@pytest.mark.parametrize(
+    ("uri", "slug"),
+    [
+        ("s3://${BUCKET}/m", "storage/unfilled-placeholder"),
+        ("s3://<bucket>/m", "storage/unfilled-placeholder"),
+        ("gs://models/$(VERSION)", "storage/unfilled-placeholder"),
+        ("https://acct.blob.core.windows.net", "storage/uri-incomplete"),
+        ("https://acct.blob.core.windows.net/models/", "storage/uri-incomplete"),
+        ("http://models.example.com/", "storage/uri-incomplete"),
+        ("https://reader:Sesame-1234@models.example.com/a.onnx", "storage/password-in-uri"),
+    ],
+)
+def test_a_uri_that_is_hardly_meant(uri: str, slug: str) -> None:
+    """It is warned of at its place, and the model stays in the list."""
+    made = compiled(model(uri=uri), SERVICE)
+    found = [(d.code.slug, d.span and d.span.line) for d in made.diagnostics if d.code.slug.startswith("storage/")]
+    assert (made.ok, found) == (True, [(slug, 11)])
+    assert listed(made)[0]["modelSpec"]["storageUri"] == uri
+
+
+@pytest.mark.parametrize("uri", ["s3://models", "gs://models", "s3://models/a b", "https://models.example.com/a?b=c"])
+def test_a_uri_that_may_be_meant(uri: str) -> None:
+    """A bucket can be pulled whole; nothing is said."""
+    assert [d for d in compiled(model(uri=uri), SERVICE).diagnostics if d.code.slug.startswith("storage/")] == []
+
+
+@pytest.mark.parametrize(("uri", "meant"), [("s3:/models/a", "s3://models/a"), ("gs ://models/a", "gs://models/a")])
+def test_a_misspelt_scheme(uri: str, meant: str) -> None:
+    """The agent has no paths of its own to pull from, so that this is an error, which says what was meant."""
+    (fault,) = [d for d in compiled(model(uri=uri), SERVICE).diagnostics if d.is_error]
+    assert (fault.code.slug, f"did you mean {meant}?" in fault.help) == ("trainedmodel/storage-uri", True)
+
+
 def test_memory_counts_up_to_the_limit() -> None:
     """All models together may take what the predictor has; the first that is too much is named, by name."""
     assert compiled(SERVICE, model("a", "1Gi"), model("b", "1Gi")).ok

@@ -7,10 +7,13 @@ KServe: pkg/apis/serving/v1alpha1/trainedmodel_webhook.go; pkg/controller/v1alph
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Severity
 from kservec.core.intents import PulledModel, TrainedModelIntent
+from kservec.core.models.model_uri import meant_uri, no_model, password_in_uri
+from kservec.core.models.odd_uris import INCOMPLETE, Place, said, said_of
 from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.records import evolve
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kservec.core.diagnostics import ObjectRef
-    from kservec.core.registry import Plugs
+    from kservec.core.registry import Env
     from kservec.core.text.document import Document
     from kservec.core.tree import Json, Path
     from kservec.core.unit import Unit
@@ -126,17 +129,35 @@ def intent_of(trained: Trained) -> TrainedModelIntent:
     return TrainedModelIntent(origin=Origin(Layer.SPEC, "user", trained.document, ("spec", "model")), model=pulled)
 
 
-def admit_trained_model(trained: Trained, plugs: Plugs) -> Iterator[Diagnostic]:
-    """What KServe's webhook would say to a TrainedModel."""
+def admit_trained_model(trained: Trained, env: Env) -> Iterator[Diagnostic]:
+    """What KServe's webhook would say to a TrainedModel, and what there is to say of its URI beyond that."""
     if not re.fullmatch("[a-zA-Z0-9_-]+", trained.ref.name):
         message = f"{trained.ref.name} is no name for a trained model"
         yield trained.finding(
             BAD_NAME, message, NAME, f"allowed: {allowed_in_name(trained.ref.kind, trained.ref.name)}"
         )
-    prefixes = sorted(p for s in plugs.schemes if SchemeTrait.PULLED in s.traits for p in s.prefixes)
-    if not trained.model.spec.model.storage_uri.startswith(tuple(prefixes)):
-        message = f"the agent cannot pull {trained.model.spec.model.storage_uri!r}"
-        yield trained.finding(BAD_URI, message, URI, f"the agent pulls from {', '.join(prefixes)}")
+    yield from uri_findings(trained, env)
+
+
+def uri_findings(trained: Trained, env: Env) -> Iterator[Diagnostic]:
+    """What there is to say of the URI: that the agent cannot pull from there, or that it is hardly what was meant."""
+    uri, place = trained.model.spec.model.storage_uri, Place(partial(trained.document.span, URI), trained.ref, {})
+    pulled = [s for s in env.plugs.schemes if SchemeTrait.PULLED in s.traits]
+    scheme = next((s for s in pulled if uri.startswith(s.prefixes)), None)
+    if scheme is None:
+        prefixes, meant = sorted(p for s in pulled for p in s.prefixes), meant_uri(uri, env)
+        hint = f"did you mean {meant}? " if meant.startswith(tuple(prefixes)) else ""
+        remedy = f"{hint}the agent pulls from {', '.join(prefixes)}"
+        yield trained.finding(BAD_URI, f"the agent cannot pull {uri!r}", URI, remedy)
+    elif (nothing := no_model(uri, env, place.span, trained.ref)) is not None:
+        yield nothing
+        return
+    elif scheme.lacking is not None and (lack := scheme.lacking(uri)) is not None:
+        message = f"the URI of the model lacks {lack.parts}: the agent can pull an archive from there at most"
+        yield said(INCOMPLETE, message, f"write it as {lack.form}", place)
+    if (shown := password_in_uri(uri, place.span, trained.ref)) is not None:
+        yield shown
+    yield from said_of(uri, place, env)
 
 
 def no_parent(trained: Trained, services: Iterable[str]) -> Diagnostic:

@@ -33,6 +33,6 @@ def with_trained_models(
             spec = TrainedModel.read(with_identity(entry.document.value, entry.ref))
             models.append(Trained(entry.ref, spec, entry.document))
     for trained in models:
-        found += admit_trained_model(trained, env.plugs)
+        found += admit_trained_model(trained, env)
     attached, judged = attach_trained_models(units, models, services)
     return attached, [*found, *judged]

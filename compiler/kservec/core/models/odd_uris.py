@@ -25,7 +25,8 @@ INCOMPLETE = Code(
     "a storage URI that stops before the model",
     "KServe takes the URI, and its storage initializer does not: it asks for every part of the form that `help` shows, "
     "and the pod never gets past its init container. A ClusterStorageContainer with a program of its own may ask for "
-    "less, and nothing is said of what one takes whose image is not called storage-initializer.",
+    "less, and nothing is said of what one takes whose image is not called storage-initializer. The agent that pulls a "
+    "TrainedModel names the file that it writes as the URI ends, and can do without a name for archives alone.",
 )
 
 UNFILLED = Code(
