@@ -184,7 +184,7 @@ def further_files(base: Base, workspace: Workspace, settings: Settings) -> tuple
     files = [file for path in existing for file in read_files([path], Limits().max_bytes)]
     if settings.patches:
         named = named_at(workspace, settings.name, "patches")
-        closure, _ = read_closure(workspace.root, settings.patches, named, Limits())
+        closure, _ = read_closure(workspace.root, settings.patches, named, Limits(), workspace.pending)
         paths = (*paths, settings.patches, *closure.contents)
         files += files_of(workspace.root, closure)
     before, after = changed_inputs(base, workspace, paths, files)

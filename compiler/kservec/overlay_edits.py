@@ -14,7 +14,7 @@ from kservec.io.overlay_files import read_closure
 from kservec.io.overlaying import named_at
 from kservec.io.packaged import packaged_schemas
 from kservec.io.reading import read_files, shown_name
-from kservec.io.workspace import source_files
+from kservec.io.workspace import as_edited, source_files
 from kservec.overlays.objects import gathered, id_of
 from kservec.overlays.scopes import is_namespaced_by
 
@@ -70,7 +70,7 @@ def closure_of(workspace: Workspace, environment: str) -> Closure:
     """
     overlay = workspace.environments[environment].overlay
     named = named_at(workspace, environment, "overlay")
-    closure, found = read_closure(workspace.root, overlay, named, Limits())
+    closure, found = read_closure(workspace.root, overlay, named, Limits(), workspace.pending)
     if has_errors(found):
         raise Reject(*(d for d in found if d.is_error))
     return closure
@@ -87,7 +87,8 @@ def reached_by(workspace: Workspace, environment: str) -> frozenset[str]:
     if settings.overlay:
         return frozenset(closure_of(workspace, environment).contents)
     files = read_files(workspace.below(settings.sources), Limits().max_bytes)
-    return frozenset(file.name.removeprefix(lead_of(workspace)) for file in files)
+    edited = as_edited(workspace, settings.sources, files)
+    return frozenset(file.name.removeprefix(lead_of(workspace)) for file in edited)
 
 
 def overlay_of(workspace: Workspace, environment: str) -> Overlay:

@@ -204,6 +204,27 @@ def test_what_is_hardly_meant_is_not_written(tmp_path: Path, given: tuple[str, s
     assert "nothing was written, for that is hardly meant" in ran.err
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--model", "s4://models/fraud/v8"),
+        ("--model", "s3 ://models/fraud/v8"),
+        ("--image", "registry.example.com/Fraud Server:1"),
+        ("--model", "https://reader:Sesame-1234@models.example.com/v8.pkl"),
+    ],
+)
+def test_a_dry_run_finds_what_the_edit_would(tmp_path: Path, given: tuple[str, str]) -> None:
+    """Findings and exit status are those of the edit itself; no file is touched, not even for a moment."""
+    repo = made(tmp_path)
+    before, listed = spec(repo), (repo / "services").stat().st_mtime_ns
+    dry = kservec(repo, "canary", "start", "fraud", *given, "--dry-run")
+    assert (spec(repo), (repo / "services").stat().st_mtime_ns) == (before, listed)
+    real = kservec(repo, "canary", "start", "fraud", *given)
+    findings = [ran.err.rpartition("\n\n")[0] for ran in (dry, real)]
+    assert (dry.status, dry.out, findings[0]) == (real.status, real.out, findings[1])
+    assert "[" in findings[0]
+
+
 def test_what_was_odd_before_stops_no_canary(tmp_path: Path) -> None:
     """The stable version's own URI is warned of, and not what was typed."""
     repo = made(tmp_path)

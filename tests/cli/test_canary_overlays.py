@@ -278,3 +278,18 @@ def test_what_is_hardly_meant_is_not_laid_over(tmp_path: Path) -> None:
     before = files_of(repo)
     ran = kservec(repo, "canary", "start", "fraud", "--model", "s3:/models/fraud/v8", *PROD)
     assert (ran.status, "warning[storage/scheme-misspelt]" in ran.err, files_of(repo)) == (1, True, before), ran.err
+
+
+@pytest.mark.parametrize("uri", ["s4://models/fraud/v8", "s3:/models/fraud/v8", "s3://models/fraud/v8"])
+def test_a_dry_run_finds_what_the_edit_would(tmp_path: Path, uri: str) -> None:
+    """The patch and the entry for it are judged without being there, and so is taking them back."""
+    repo = made(tmp_path)
+    before = tree(repo / "overlays")
+    steps = [("start", "fraud", "--model", uri, *PROD)]
+    steps += [("rollback", "fraud", *PROD)] if uri == "s3://models/fraud/v8" else []
+    for step in steps:
+        dry = kservec(repo, "canary", *step, "--dry-run")
+        assert tree(repo / "overlays") == before
+        real = kservec(repo, "canary", *step)
+        assert (dry.status, dry.out) == (real.status, real.out), dry.err
+        before = tree(repo / "overlays")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.cli.edits import Edited, difference, differences, made, show, show_refused, texts_of
+from kservec.cli.edits import Edited, difference, differences, foreseen, made, show, show_refused, texts_of
 from kservec.cli.selection import opened, refuse_unknown
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
@@ -238,7 +238,7 @@ def carry_out_in_overlay(workspace: Workspace, rollout: Rollout, asked: Asked, w
     edit = Edited(
         contents=contents,
         environments=(asked.environment,),
-        verify=lambda: unexpected(workspace, overlay, contents, expected),
+        verify=lambda project: unexpected(project, overlay, contents, expected),
         subjects=frozenset({service.ref}),
         typed=asked.typed,
     )
@@ -299,17 +299,16 @@ def names_of(rollout: Rollout, environment: str) -> set[str]:
 
 
 def told(workspace: Workspace, edit: Edited, shown: str, asked: Asked) -> int:
-    """Make an edit unless it is only to be shown, and say what was done.
+    """Make an edit, or see what would come of it where it is only to be shown, and say what was found.
 
     Raises:
         click.ClickException: a file cannot be read or written.
     """
-    if asked.dry_run:
-        write(shown)
-        return 0
-    outcome = made(workspace, edit)
+    outcome = foreseen(workspace, edit) if asked.dry_run else made(workspace, edit)
     if not outcome.done:
         return show_refused(outcome)
     write(shown)
+    if asked.dry_run:
+        return show(outcome.found, outcome.texts, "nothing was written: a dry run")
     names = ", ".join(f"{lead_of(workspace)}{path}" for path in sorted(edit.contents))
     return show(outcome.found, outcome.texts, f"{names} edited; next: kservec build, and a pull request")

@@ -24,23 +24,28 @@ if TYPE_CHECKING:
     from kservec.io.workspace import Workspace
 
 
+def unverified(_workspace: Workspace) -> Iterable[Diagnostic]:
+    """Nothing, of an edit that does what was meant as soon as it compiles."""
+    return ()
+
+
 @record
 class Edited:
     """Files that are edited together, by their paths in the project, and the environments that are to compile then.
 
-    None stands for a file that is taken away. `verify` finds what the edit does beyond what was meant. `typed` are the
-    values that somebody typed for it.
+    None stands for a file that is taken away. `verify` finds what the edit of a project does beyond what was meant.
+    `typed` are the values that somebody typed for it.
     """
 
     contents: Mapping[str, bytes | None]
     environments: Sequence[str]
-    verify: Callable[[], Iterable[Diagnostic]] = tuple
+    verify: Callable[[Workspace], Iterable[Diagnostic]] = unverified
     subjects: frozenset[ObjectRef] = fresh(factory=frozenset)
     typed: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
-    """Whether files were edited, what was found, and the texts that it points into."""
+    """Whether files were edited, or can be; what was found, and the texts that it points into."""
 
     done: bool
     found: tuple[Diagnostic, ...]
@@ -53,33 +58,56 @@ def made(workspace: Workspace, edited: Edited) -> Outcome:
     Raises:
         click.ClickException: a file cannot be read or written.
     """
-    from kservec.environments import render  # noqa: PLC0415 - not needed for what is refused
-    from kservec.io.editing import exchanged  # noqa: PLC0415 - as above
+    from kservec.io.editing import exchanged  # noqa: PLC0415 - not needed for what is refused
 
     try:
         before = exchanged(workspace.root, edited.contents)
         done = False
         try:
-            renderings = [render(workspace, name) for name in edited.environments]
-            wrong = tuple(faults_of(edited, renderings))
-            done = not wrong
+            outcome = judged(workspace, edited)
+            done = outcome.done
         finally:
             if not done:
                 exchanged(workspace.root, before)
     except OSError as error:
         raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from None
+    return outcome
+
+
+def foreseen(workspace: Workspace, edited: Edited) -> Outcome:
+    """What would come of an edit, of which nothing is written.
+
+    Raises:
+        click.ClickException: a file cannot be read.
+    """
+    try:
+        return judged(workspace._replace(pending=edited.contents), edited)
+    except OSError as error:
+        raise click.ClickException(f"cannot read {error.filename}: {error.strerror}") from None
+
+
+def judged(workspace: Workspace, edited: Edited) -> Outcome:
+    """What is found in a project after an edit, be it written or pending.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    from kservec.environments import render  # noqa: PLC0415 - not needed for what is refused
+
+    renderings = [render(workspace, name) for name in edited.environments]
+    wrong = tuple(faults_of(workspace, edited, renderings))
     said = (d for r in renderings for d in r.diagnostics if not d.is_error and d.subject in edited.subjects)
     texts = {name: text for rendering in renderings for name, text in rendering.texts.items()}
-    return Outcome(done, tuple(dict.fromkeys((*wrong, *said))), texts)
+    return Outcome(not wrong, tuple(dict.fromkeys((*wrong, *said))), texts)
 
 
-def faults_of(edited: Edited, renderings: Sequence[Rendering]) -> list[Diagnostic]:
+def faults_of(workspace: Workspace, edited: Edited, renderings: Sequence[Rendering]) -> list[Diagnostic]:
     """What is wrong after an edit: environments that do not compile, else effects that were not meant."""
     errors = [d for rendering in renderings for d in rendering.diagnostics if d.is_error]
     if errors:
         return errors
     try:
-        return list(edited.verify()) or mistyped(edited, renderings)
+        return list(edited.verify(workspace)) or mistyped(edited, renderings)
     except Reject as reject:
         return list(reject.diagnostics)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.cli.edits import Edited, differences, made, show, texts_of
+from kservec.cli.edits import Edited, differences, foreseen, made, show, texts_of
 from kservec.cli.findings import JSON, TEXT, Findings
 from kservec.cli.selection import opened, refuse_unknown
 from kservec.cli.status import DIFFERENT, FAILED
@@ -135,16 +135,15 @@ def carried_out(workspace: Workspace, found: Promotion, environment: str, option
     assert found.overlay is not None
     overlay = found.overlay
     shown = differences(workspace, overlay.closure.contents, found.contents)
-    if not dry_run:
-        edited = Edited(
-            contents=found.contents,
-            environments=(environment,),
-            verify=lambda: unexpected(workspace, overlay, found.contents, found.expected),
-            subjects=frozenset(pin.ref for pin in found.promoted),
-        )
-        outcome = made(workspace, edited)
-        if not outcome.done:
-            return refuse(Reject(*outcome.found), layout)
+    edited = Edited(
+        contents=found.contents,
+        environments=(environment,),
+        verify=lambda project: unexpected(project, overlay, found.contents, found.expected),
+        subjects=frozenset(pin.ref for pin in found.promoted),
+    )
+    outcome = foreseen(workspace, edited) if dry_run else made(workspace, edited)
+    if not outcome.done:
+        return refuse(Reject(*outcome.found), layout)
     if layout == JSON:
         write(report(found, shown))
         return 0

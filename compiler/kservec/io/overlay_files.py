@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Diagnostic, Span
@@ -27,10 +28,16 @@ from kservec.overlays.kustomization import NAMES, PLUGINS, Kustomization, Refere
 from kservec.overlays.texts import read_content
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kservec.core.text.source import Document, Limits
 
+NOTHING: Mapping[str, bytes | None] = MappingProxyType({})
 
-def read_closure(root: Path, start: str, named: Span, limits: Limits) -> tuple[Closure, tuple[Diagnostic, ...]]:
+
+def read_closure(
+    root: Path, start: str, named: Span, limits: Limits, pending: Mapping[str, bytes | None] = NOTHING
+) -> tuple[Closure, tuple[Diagnostic, ...]]:
     """Everything that an overlay reaches, and what is wrong with it that can be told before kustomize is run.
 
     Args:
@@ -38,11 +45,12 @@ def read_closure(root: Path, start: str, named: Span, limits: Limits) -> tuple[C
         start: the folder of the overlay, below it.
         named: where the project names the overlay.
         limits: what a file may hold.
+        pending: contents that files are taken to have, as a workspace has them.
 
     Raises:
         OSError: a file cannot be read.
     """
-    reader = ClosureReader(root, limits)
+    reader = ClosureReader(root, limits, pending)
     reader.folder(resolved("", start) or "", named)
     closure = Closure(
         start=resolved("", start) or "",
@@ -58,9 +66,10 @@ def read_closure(root: Path, start: str, named: Span, limits: Limits) -> tuple[C
 class ClosureReader:
     """What was read so far."""
 
-    def __init__(self, root: Path, limits: Limits) -> None:
+    def __init__(self, root: Path, limits: Limits, pending: Mapping[str, bytes | None] = NOTHING) -> None:
         self.root = root
         self.limits = limits
+        self.pending = pending
         self.real_root = os.path.realpath(root)
         self.kustomizations: dict[str, Kustomization] = {}
         self.contents: dict[str, bytes] = {}
@@ -114,14 +123,19 @@ class ClosureReader:
     def content(self, path: str) -> bytes:
         """The content of a file, which is kept."""
         if path not in self.contents:
-            self.contents[path] = read_file(self.root / path, self.limits.max_bytes)
+            pending = self.pending.get(path)
+            self.contents[path] = read_file(self.root / path, self.limits.max_bytes) if pending is None else pending
         return self.contents[path]
+
+    def is_there(self, path: str) -> bool:
+        """Whether there is a file or a folder at a path."""
+        return self.pending[path] is not None if path in self.pending else (self.root / path).exists()
 
     def follow(self, kustomization: Kustomization, reference: Reference) -> None:
         """Read what a kustomization refers to."""
         span = kustomization.span(*reference.at)
         path = resolved(kustomization.folder, reference.text)
-        there = path is not None and (self.root / path).exists()
+        there = path is not None and self.is_there(path)
         if is_remote(reference.text, exists=there):
             self.findings.append(remote(reference, span))
         elif path is None:

@@ -55,7 +55,7 @@ def overlaid(workspace: Workspace, settings: Settings, sources: Sequence[File], 
         OSError: a file that the overlay refers to, or one of the platform's, cannot be read.
     """
     named = named_at(workspace, settings.name, "overlay")
-    closure, found = read_closure(workspace.root, settings.overlay, named, limits)
+    closure, found = read_closure(workspace.root, settings.overlay, named, limits, workspace.pending)
     files = files_of(workspace.root, closure)
     made: tuple[Made, ...] = ()
     if not has_errors(found):

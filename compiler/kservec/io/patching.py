@@ -37,7 +37,7 @@ def patched(rendering: Rendering, workspace: Workspace) -> Rendering:
     """
     settings = rendering.settings
     named = named_at(workspace, settings.name, "patches")
-    closure, found = read_closure(workspace.root, settings.patches, named, Limits())
+    closure, found = read_closure(workspace.root, settings.patches, named, Limits(), workspace.pending)
     made = Outcome((), found) if has_errors(found) else laid_over(closure, rendering.objects, named)
     found = (*found, *made.diagnostics) if not has_errors(found) else found
     files = files_of(workspace.root, closure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec._version import KSERVE_PROFILE
@@ -11,11 +12,11 @@ from kservec.core.diagnostics import has_errors
 from kservec.core.lock import LOCK_FILE
 from kservec.core.text.source import Limits
 from kservec.io.packaged import packaged_profiles
-from kservec.io.reading import File, read_file, read_files, shown_name
+from kservec.io.reading import File, is_within, read_file, read_files, shown_name
 from kservec.project.reading import PROJECT_FILE, read_project
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.lock import Lock
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
 class Workspace(NamedTuple):
     """A project where it lies. `root` is the folder of its file, as a path that can be shown; `file` is that file.
 
-    `lock` is what the lock file beside it pins, None without one.
+    `lock` is what the lock file beside it pins, None without one. `pending` are contents that files are taken to have
+    instead of those on disk, by their paths in the project; None stands for a file that is taken away.
     """
 
     root: Path
     file: File
     project: ReadProject
     lock: Lock | None = None
+    pending: Mapping[str, bytes | None] = MappingProxyType({})
 
     @property
     def environments(self) -> Mapping[str, Settings]:
@@ -135,6 +138,7 @@ def source_files(workspace: Workspace, settings: Settings, max_bytes: int) -> tu
         OSError: a path does not exist or cannot be read.
     """
     files = read_files(workspace.below(settings.sources), max_bytes, within=workspace.real_root, may_be_empty=True)
+    files = as_edited(workspace, settings.sources, files)
     own = {workspace.file.name, shown_name(workspace.at(LOCK_FILE))}
     sources = tuple(file for file in files if file.name not in own)
     if not settings.overlay:
@@ -152,4 +156,23 @@ def files_at(workspace: Workspace, paths: Iterable[str], max_bytes: int) -> tupl
     Raises:
         OSError: a path does not exist or cannot be read.
     """
-    return read_files(workspace.below(paths), max_bytes, within=workspace.real_root)
+    named = tuple(paths)
+    return as_edited(workspace, named, read_files(workspace.below(named), max_bytes, within=workspace.real_root))
+
+
+def as_edited(workspace: Workspace, paths: Sequence[str], files: tuple[File, ...]) -> tuple[File, ...]:
+    """The files at some paths of a project as they are once what is pending is written."""
+    if not workspace.pending:
+        return files
+    pending = {shown_name(workspace.at(path)): (path, content) for path, content in workspace.pending.items()}
+    there = {file.name for file in files}
+    edited: list[File] = []
+    for file in files:
+        content = pending[file.name][1] if file.name in pending else file.content
+        if content is not None:
+            edited.append(file if file.finding is not None else file._replace(content=content))
+    folders = [os.path.normpath(path) for path in paths]
+    for name, (path, content) in pending.items():
+        if content is not None and name not in there and any(is_within(path, f) or f == "." for f in folders):
+            edited.append(File(name, content))
+    return tuple(edited)
