@@ -320,6 +320,8 @@ def test_what_cannot_be_promoted(tmp_path: Path, name: str) -> None:
     before = tree(repo)
     ran = kservec(repo, "promote", "prod", "--from", "staging", "fraud")
     assert (ran.status, place in ran.err, said in ran.err, tree(repo) == before) == (1, True, True, True), ran.err
+    dry = kservec(repo, "promote", "prod", "--from", "staging", "fraud", "--dry-run")
+    assert (dry.status, dry.err) == (1, ran.err)
 
 
 def test_a_component_that_both_have_is_not_edited(tmp_path: Path) -> None:
