@@ -63,8 +63,9 @@ def built(*documents: Mapping[str, Any], **cluster: Any) -> Compilation:
     """Documents compiled for a cluster with one runtime, the built-in ones, and the given facts."""
     facts = {"apiVersion": "kservec.dev/v1alpha1", "kind": "Cluster", **cluster}
     given = [*documents] if any(d["kind"] == "ClusterServingRuntime" for d in documents) else [*documents, runtime()]
-    platform = (File("platform.yaml", yaml.safe_dump(facts).encode()),)
-    return compile_text(yaml.safe_dump_all(given, sort_keys=False), target=Target(platform=platform))
+    platform = (File("platform.yaml", yaml.dump(facts, Dumper=yaml.CSafeDumper).encode()),)
+    text = yaml.dump_all(given, Dumper=yaml.CSafeDumper, sort_keys=False)
+    return compile_text(text, target=Target(platform=platform))
 
 
 def made(compilation: Compilation) -> dict[str, Any]:
