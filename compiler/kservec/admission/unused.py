@@ -112,12 +112,7 @@ def check_unused(subject: Subject) -> Iterator[Diagnostic]:
 
 def is_unused(subject: Subject, part: Part, unused: Unused) -> bool:
     """Whether a field is written that nothing reads."""
-    value = part.spec
-    for step in unused.field:
-        value = value.get(step)
-        if value is None:
-            return False
-    return unused.when is None or unused.when(subject, part)
+    return lookup(part.spec, unused.field) is not None and (unused.when is None or unused.when(subject, part))
 
 
 def _finding(subject: Subject, path: Path, reason: str, help_text: str) -> Diagnostic:

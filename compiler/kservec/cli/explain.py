@@ -61,7 +61,7 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
     """Say where a value comes from: the file, line and layer, and the part of the compiler that put it there.
 
     OBJECT is a rendered object or one of yours: Deployment/fraud-predictor, with the namespace in front where several
-    have one. FIELD is a field of it; without one, all values are entries. Of an InferenceService it is told which
+    have one. FIELD is a field of it; without one, all values are listed. Of an InferenceService it is told which
     runtimes were looked at, and why the chosen one was taken. PATHS are an environment, or files as for build.
 
     \b

@@ -38,8 +38,7 @@ NO_MODEL = Code(
     Severity.ERROR,
     "a storage URI that names no model",
     "Nothing stands behind the scheme, no bucket or claim before the first slash, or a host alone, so there is nothing "
-    "to bring in. "
-    "Most often a variable of a template was empty.",
+    "to bring in. Most often a variable of a template was empty.",
 )
 
 MISSPELT = Code(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.catalog import PROTOCOL_RANK
 from kservec.core.names import MODEL_PATH, SERVER_TYPE
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SERVER_TYPES_BY_NAME = {
     "kserve-huggingfaceserver": "huggingfaceserver",
     "kserve-vllmserver": "vllmserver",
 }
-RANKED = {1: "v1", 2: "v2", 3: "grpc-v1", 4: "grpc-v2"}
+RANKED = {rank: protocol for protocol, rank in PROTOCOL_RANK.items()}
 """Protocols by their rank."""
 
 

@@ -59,5 +59,5 @@ def of_pods(annotations: Tree) -> Tree:
 
     On pods others would do nothing, but a change of them would restart all pods.
     """
-    kept = {key: text for key, text in annotations.value.items() if not key.startswith(ARGOCD)}
+    kept = {key: text for key, text in annotations.value.items() if not is_for_objects(key)}
     return annotations if len(kept) == len(annotations.value) else Tree.of(kept, annotations)

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from kservec.core.unit import Unit
 
 STORAGE_URI = "STORAGE_URI"
-WISHES = frozenset({"logger", "batcher", "canaryTrafficPercent", "storageUris"})
-"""Fields that make intents which few components have."""
 
 Part_co = TypeVar("Part_co", bound=ComponentExtension, covariant=True)
 
@@ -114,8 +112,6 @@ def extension_intents(written: Written[ComponentExtension]) -> list[Intent]:
         auto_scaling=spec.auto_scaling,
     )
     found: list[Intent] = [scale]
-    if WISHES.isdisjoint(spec.json):
-        return found
     if spec.logger is not None:
         found.append(LoggerIntent(origin=written.at("logger"), logger=spec.logger))
     if spec.batcher is not None and written.role is not Role.EXPLAINER:
