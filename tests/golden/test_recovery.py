@@ -7,6 +7,7 @@ consequence, and would send users after mistakes that are none.
 from __future__ import annotations
 
 import copy
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -39,6 +40,8 @@ SPOILT_SERVER = {
     "resources": {"requests": {"cpu": "4"}, "limits": {"cpu": "2"}},
 }
 EVERY = 8
+inputs_of = cache(inputs)
+"""What a case compiles, which is read once for all mistakes."""
 
 
 class Mistake(NamedTuple):
@@ -104,13 +107,15 @@ def with_mistake(document: Any, mistake: Mistake) -> Any:
 
 def spoilt(case: Case, mistake: Mistake) -> Iterator[list[File]]:
     """The files of a case with the mistake in one document after the other."""
-    files, _ = inputs(case)
+    files, _ = inputs_of(case)
     for i, file in enumerate(files):
-        documents = list(yaml.safe_load_all(file.content)) if file.name.endswith("yaml") else []
+        documents = list(yaml.load_all(file.content, yaml.CSafeLoader)) if file.name.endswith("yaml") else []
         for j, document in enumerate(documents):
             changed = with_mistake(document, mistake)
             if changed is not None:
-                text = yaml.safe_dump_all([*documents[:j], changed, *documents[j + 1 :]], sort_keys=False)
+                text = yaml.dump_all(
+                    [*documents[:j], changed, *documents[j + 1 :]], Dumper=yaml.CSafeDumper, sort_keys=False
+                )
                 yield [*files[:i], File(file.name, text.encode()), *files[i + 1 :]]
 
 
@@ -118,7 +123,7 @@ def hold_to_the_first_errors(chosen: list[Case], mistake: Mistake, monkeypatch: 
     """Compile cases with a mistake in them; how many had one."""
     count = 0
     for case in chosen:
-        target = inputs(case)[1]
+        target = inputs_of(case)[1]
         for files in spoilt(case, mistake):
             with monkeypatch.context() as patched:
                 for module in (pipeline, compilation):
@@ -178,7 +183,11 @@ def errors_of(*mistakes: Mistake) -> set[tuple[str, str]]:
     document = BASES[mistakes[0].kind]
     for mistake in mistakes:
         document = with_mistake(document, mistake)
-    return {(d.code.slug, d.message) for d in compile_text(yaml.safe_dump(document)).diagnostics if d.is_error}
+    return {
+        (d.code.slug, d.message)
+        for d in compile_text(yaml.dump(document, Dumper=yaml.CSafeDumper)).diagnostics
+        if d.is_error
+    }
 
 
 @pytest.mark.parametrize("name", MISTAKES)
