@@ -13,13 +13,12 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
-from jsonschema_rs import Draft202012Validator
 from tests.cli.running import SERVICE, fresh_kservec, kservec
 
-from kservec.core.schemas.schema import ToldApart
 from kservec.core.text.source import Limits
 from kservec.io import bounds
 from kservec.io.bounds import ExceededError, bounded, memory
+from kservec.io.packaged import packaged_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -186,12 +185,16 @@ def test_an_answer_for_native_code_is_not_interrupted(monkeypatch: pytest.Monkey
     monkeypatch.setattr(bounds, "EVERY", 0.001)
     monkeypatch.setattr(bounds, "REST", 0.0)
     answers: set[bool] = set()
-    items = [{"name": "a", "port": port} for port in range(50)]
+    items = [{"name": f"a{i}", "value": "b"} for i in range(50)]
+    rule = {"filters": [{"type": "RequestHeaderModifier", "requestHeaderModifier": {"set": items[:16]}}]}
+    route = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": {"name": "a"}}
+    route["spec"] = {"hostnames": ["a.example.com"], "rules": [rule] * 16}
 
     def validate() -> None:
         while True:
-            keywords = {"keys": ToldApart}
-            answers.add(Draft202012Validator({"keys": ["name", "port"]}, keywords=keywords).is_valid(items))
+            schemas = packaged_schemas.__wrapped__()
+            for _ in range(20):
+                answers.add(schemas.fits(route, route["apiVersion"], "HTTPRoute"))
 
     due = [0.0]
     monkeypatch.setattr(bounds, "memory", lambda: int(time.monotonic() > due[0]) << 40)

@@ -65,8 +65,8 @@ class Watch:
     """What looks at a run whenever the timer says so.
 
     On a busy machine a look may take longer than the timer waits. Then the next one is left out: a look that interrupts
-    another would find half of what that one is making, such as modules and codecs. So is one that comes while native
-    code waits for an answer of `spared` code: it takes an exception for the answer, and goes on.
+    another would find half of what that one is making, such as modules and codecs. So is one that comes below `spared`
+    code, from which native code asks back: it takes an exception for an answer, and goes on.
     """
 
     def __init__(self, limits: Limits, spared: frozenset[CodeType] = frozenset()) -> None:
@@ -84,7 +84,7 @@ class Watch:
             KeyboardInterrupt: somebody interrupted it where that was lost.
         """
         del number
-        if time.monotonic() < self.rests_until or (frame is not None and frame.f_code in self.spared):
+        if time.monotonic() < self.rests_until or not self.spared.isdisjoint(codes_of(frame)):
             return
         self.rests_until = math.inf
         try:
@@ -121,6 +121,13 @@ class Watch:
         return unraised
 
 
+def codes_of(frame: FrameType | None) -> Iterator[CodeType]:
+    """The code at work in a frame, and in those that wait for it."""
+    while frame is not None:
+        yield frame.f_code
+        frame = frame.f_back
+
+
 @contextmanager
 def bounded(limits: Limits) -> Iterator[None]:
     """Watch what is done inside.
@@ -132,12 +139,11 @@ def bounded(limits: Limits) -> Iterator[None]:
     if not can_watch():
         yield
         return
-    from kservec.core.schemas.schema import ToldApart  # noqa: PLC0415 - what is to be bounded loads it anyway
+    from kservec.core.schemas.schema import ASKED_BACK  # noqa: PLC0415 - what is to be bounded loads it anyway
 
     if not Path(LINUX_MEMORY).exists():
         import resource  # noqa: F401, PLC0415 - a look, which may interrupt an import, must not begin another
-    asked = (ToldApart.__init__.__code__, ToldApart.validate.__code__)
-    watch, tell = Watch(limits, frozenset(asked)), sys.unraisablehook
+    watch, tell = Watch(limits, ASKED_BACK), sys.unraisablehook
     before = signal.signal(signal.SIGALRM, watch)
     sys.unraisablehook = watch.keeping(tell)
     signal.setitimer(signal.ITIMER_REAL, min(FIRST, limits.max_seconds or FIRST), EVERY)

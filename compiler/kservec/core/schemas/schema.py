@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 from operator import itemgetter
+from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonschema_rs import Draft202012Validator, RegexOptions
@@ -254,9 +255,9 @@ class Schemas:
         Raises:
             KeyError: there is no schema for this kind.
         """
-        compiled = self._compile(api_version, kind)
-        if compiled.plain.is_valid(value):
+        if self.fits(value, api_version, kind):
             return []
+        compiled = self._compile(api_version, kind)
         metadata = value.get("metadata")
         faults = [] if compiled.takes_nulls else repeat_faults(repeats(value, compiled.plan))
         own = kind if api_version.startswith(_KSERVE) else ""
@@ -293,6 +294,10 @@ class Schemas:
             self._types[folder] = json.loads(self.read(f"{folder}/{TYPES}"))["$defs"]
         text = self.read(file).replace(b'"types.json#/', b'"#/')
         return Compiled(schema=bundle(json.loads(text), self._types[folder]))
+
+
+ASKED_BACK: frozenset[CodeType] = frozenset(asking.__code__ for asking in (vars(Compiled)["plain"].func, Schemas.fits))
+"""Code that hands over to native code which asks back: it would take an exception from outside for an answer."""
 
 
 def _is_protocol(field_name: str) -> bool:
