@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from kservec.api import compile_files
+from kservec.core.text import confidential
 from kservec.core.text.confidential import showable
 from kservec.io.reading import File
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OTHER = "apiVersion: v1\nkind: ConfigMap\ndata: {open: fine}\n"
 
@@ -136,3 +144,26 @@ def test_another_encoding_does_not_uncover_a_secret() -> None:
     compilation = compile_files([File("secret.json", text.encode("utf-16"))])
     assert [d.code.slug for d in compilation.diagnostics] == ["yaml/not-utf8"]
     assert "hush" not in compilation.sources["secret.json"]
+
+
+@settings(max_examples=300)
+@given(st.one_of(st.from_regex(shape) for shape in confidential._TOKENS.values()))
+def test_every_shape_of_a_credential_is_seen(text: str) -> None:
+    """The quick look at what may be one passes over none."""
+    assume(not {"\n", "\r"} & set(text))
+    assert confidential._find_token(text)
+    assert "(not shown)" in showable(f"kind: A\nwhat: {text} \n")
+
+
+NAMES = ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "credentials"]
+KEYS = [f"{of}{by}key" for of in ("api", "access", "private", "secret", "account", "signing") for by in ("", "-", "_")]
+ODD = {"s": "\u017f", "k": "\u212a", "i": "\u0131"}
+"""Letters that are the same as others to whoever does not look at upper and lower case."""
+
+
+@pytest.mark.parametrize("name", [*NAMES, "authorization", "bearer", *KEYS])
+@pytest.mark.parametrize("change", [str.lower, str.upper, str.capitalize, lambda n: n.translate(str.maketrans(ODD))])
+def test_every_name_of_a_credential_is_seen(name: str, change: Callable[[str], str]) -> None:
+    """In upper and lower case, and with the letters that count as the same."""
+    assert "hush" not in showable(f"kind: A\n  {change(name)}: hush\n")
+    assert "hush" not in showable(f"kind: A\n- name: {change(name)}\n  value: hush\n")

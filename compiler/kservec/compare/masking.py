@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import NOT_SHOWN
-from kservec.core.text.confidential import SECRET_KINDS, holds_credential, names_credential, without_passwords
+from kservec.core.text.confidential import SECRET_KINDS, confidential_lines, names_credential, without_passwords
 
 if TYPE_CHECKING:
     from kservec.core.paths import Json
@@ -69,16 +69,14 @@ def shown(value: Json, *, hidden: bool = False) -> Json:
 def shown_text(text: str) -> str:
     """A text as it may be shown: lines that look like credentials are hidden, passwords and tokens in others too."""
     lines = text.split("\n")
-    kept = [hidden_line(line) if looks_confidential(lines, i) else line for i, line in enumerate(lines)]
+    looks = confidential_lines(lines)
+    kept = [shown_line(line, looks_confidential=look) for line, look in zip(lines, looks, strict=True)]
     return _find_tokens.sub(NOT_SHOWN, without_passwords("\n".join(kept)))
 
 
-def looks_confidential(lines: list[str], i: int) -> bool:
-    """Whether a line is or holds a credential. Digests look like keys, and are none."""
-    return holds_credential(lines, i) and not _is_digest(lines[i].strip())
-
-
-def hidden_line(line: str) -> str:
-    """What is shown of a line with a credential: the flag that it belongs to, if it is an argument."""
+def shown_line(line: str, *, looks_confidential: bool) -> str:
+    """A line; of one with a credential, the flag that it belongs to. Digests look like keys, and are none."""
+    if not looks_confidential or _is_digest(line.strip()):
+        return line
     flag = _match_flag(line)
     return f"{flag[0] if flag else ''}{NOT_SHOWN}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.compare.masking import shown
 from kservec.core.diagnostics import NOT_SHOWN
 from kservec.core.paths import is_keyed, item_key
-from kservec.core.text.confidential import holds_credential
+from kservec.core.text.confidential import confidential_lines
 from kservec.core.text.source import parse
 from kservec.emit import dump, in_order, key_lines, line_count
 from kservec.explain.values import UNKNOWN, told
@@ -128,7 +128,8 @@ def lines_later(compiled: Lines, text: str, later: Provenance) -> Lines:
     new = text.split("\n")[:-1] if compiled.whole else shown_lines(text)
     if tuple(new) == compiled.texts:
         return compiled
-    texts, sources = [hidden(new, i) for i in range(len(new))], [later] * len(new)
+    texts = [NOT_SHOWN if look else line for line, look in zip(new, confidential_lines(new), strict=True)]
+    sources = [later] * len(new)
     for start, at, size in equal_blocks(compiled.texts, new):
         texts[at : at + size] = compiled.texts[start : start + size]
         sources[at : at + size] = compiled.sources[start : start + size]
@@ -149,11 +150,6 @@ def shown_lines(text: str) -> list[str]:
 def value_of(text: str) -> Json:
     """The value of a rendered object."""
     return parse(text.encode(), "")[0][0].value
-
-
-def hidden(lines: Sequence[str], i: int) -> str:
-    """A line, unless it may hold a credential."""
-    return NOT_SHOWN if holds_credential(list(lines), i) else lines[i]
 
 
 def equal_blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:

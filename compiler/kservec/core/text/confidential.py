@@ -9,19 +9,23 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import NOT_SHOWN
 from kservec.core.spelling import closest
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SECRET_KINDS = ("Secret", "SecretList")
 
 _find_markers = re.compile(r"^---(?=\s|\Z)", re.MULTILINE).finditer
-_find_kinds = re.compile(r"""(?:^|[\s{,"'-])kind\b["']?\s*:?\s*(?:[&!]\S*\s+)*["']?(\w+)""").findall
-_has_secret_data = re.compile(
-    r"""(?:^|[\s{,"'-])stringData\b|\btype["']?\s*:\s*["']?(?:Opaque|kubernetes\.io/)"""
-).search
-_has_data = re.compile(r"""(?:^|[\s{,"'-])data\b""").search
-_is_declaration = re.compile(r"""["']?kind["']?\s*:\s*["']?Cluster\b""").search
+# Searches for what begins with letters go through a text many times as fast, so what stands before is looked at after.
+_find_kinds = re.compile(r"""kind(?<![^\s{,"'-]kind)\b["']?\s*:?\s*(?:[&!]\S*\s+)*["']?(\w+)""").findall
+_has_string_data = re.compile(r"""stringData(?<![^\s{,"'-]stringData)\b""").search
+_has_type_of_secret = re.compile(r"""type(?<!\wtype)["']?\s*:\s*["']?(?:Opaque|kubernetes\.io/)""").search
+_has_data = re.compile(r"""data(?<![^\s{,"'-]data)\b""").search
+_is_declaration = re.compile(r"""kind["']?\s*:\s*["']?Cluster\b""").search
 _starts_secrets = re.compile(r"""[\s{,]*["']?secrets["']?\s*:""").match
 _is_top_level = re.compile(r"[A-Za-z\"']").match
 _split_lines = re.compile(r"(\r\n|\r|\n)").split
@@ -33,8 +37,10 @@ _NAME = (
 )
 _is_credential = re.compile(
     rf"""{_NAME}["']?(?:\s*[:=]|\s)\s*["']?(?!["'|>&{{\[\s]|(?i:true|false|null)\b|\Z)"""
-    r"""|\w(?::/|//)/?[^\s/@:"']*:[^\s/@]+@|-----BEGIN\s|^\s*(?:-\s+)?[A-Za-z0-9+/=]{40,}\s*\Z"""
+    r"""|\w(?::/|//)/?[^\s/@:"']*:[^\s/@]+@|-----BEGIN\s"""
 ).search
+_LONG = 40
+_is_encoded = re.compile(rf"\s*(?:-\s+)?[A-Za-z0-9+/=]{{{_LONG},}}\s*\Z").match
 _is_value = re.compile(r"""\s*(?:-\s+)?["']?value["']?\s*:""").match
 _is_credential_name = re.compile(rf"""["']?\bname["']?\s*:\s*["']?[\w.-]*?{_NAME}\b""").search
 _ends_as_credential = re.compile(rf".*?{_NAME}").fullmatch
@@ -60,6 +66,10 @@ _TOKENS = {
     "a password in a URI": r"\w://[^\s/@:\"'$]*:[^\s/@$]+@",
 }
 """Credentials that have a shape of their own."""
+_IN_NAMES = ("pass", "pwd", "secret", "token", "cred", "author", "bearer", "key")
+_IN_SHAPES = ("@", "-----begin", "hf_", "akia", "asia", "github_pat_", "glpat-", "sk-", "xox", "aiza", "eyj")
+_HINTS = (*_IN_NAMES, *_IN_SHAPES, *(f"gh{letter}_" for letter in "pousr"))
+"""Each credential that is known by its name, its shape or its place in a URI has one of these in it, in lower case."""
 _find_token = re.compile("|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(_TOKENS.values()))).search
 _may_be_token = re.compile(r"hf_|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk-|xox|AIza|eyJ|-----BEGIN|://").search
 
@@ -98,7 +108,10 @@ def shown_document(text: str) -> str:
         shown = [hidden(line) for line in lines]
     else:
         shown = hidden_declarations(lines) if _is_declaration(text) else lines
-        shown = [NOT_SHOWN if holds_credential(lines, i) else line for i, line in enumerate(shown)]
+        shown = [
+            NOT_SHOWN if confidential else line
+            for line, confidential in zip(shown, confidential_lines(lines), strict=True)
+        ]
     return "".join(line + end for line, end in zip(shown, ends, strict=True))
 
 
@@ -108,7 +121,9 @@ def is_secret(text: str) -> bool:
     kinds = _find_kinds(text)
     if any(kind in SECRET_KINDS or closest(kind, SECRET_KINDS) for kind in kinds):
         return True
-    return _has_secret_data(text) is not None or (not kinds and _has_data(text) is not None)
+    if _has_string_data(text) or _has_type_of_secret(text):
+        return True
+    return not kinds and _has_data(text) is not None
 
 
 def hidden(line: str) -> str:
@@ -127,11 +142,38 @@ def hidden_declarations(lines: list[str]) -> list[str]:
     return shown
 
 
-def holds_credential(lines: list[str], i: int) -> bool:
-    """Whether a line gives something that is named like a credential a value, or looks like one itself."""
+def confidential_lines(lines: Sequence[str]) -> list[bool]:
+    """Of each line of a text, whether it gives a credential a value, or looks like one itself."""
+    hints = hints_in("\n".join(lines))
+    return [holds_credential(line, hints) or is_value_of_credential(lines, i) for i, line in enumerate(lines)]
+
+
+def hints_in(text: str) -> tuple[str, ...]:
+    """What stands in a text that may be part of a credential; most texts have little of it, and are through soon."""
+    folded = text.casefold()
+    return tuple(hint for hint in _HINTS if hint in folded)
+
+
+def holds_credential(line: str, hints: tuple[str, ...]) -> bool:
+    """Whether a line gives something that is named like a credential a value, or looks like one itself.
+
+    `hints` are those of the whole text.
+    """
+    if hints:
+        folded = line.casefold()
+        for hint in hints:
+            if hint in folded:
+                if _is_credential(line) or token_in(line):
+                    return True
+                break
+    return len(line) >= _LONG and _is_encoded(line) is not None
+
+
+def is_value_of_credential(lines: Sequence[str], i: int) -> bool:
+    """Whether a line has the value of what it, or a line beside it, gives a name like that of a credential."""
     line = lines[i]
-    if _is_credential(line) or token_in(line):
-        return True
+    if "value" not in line:
+        return False
     if _is_value(line):
         around = (*lines[max(0, i - 1) : i], *lines[i + 1 : i + 2])
         return any(_is_credential_name(other) for other in around)
