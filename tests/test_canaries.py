@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 from kservec.core.serving.canary import replicas_of
@@ -77,7 +77,7 @@ def target(*, gateway: bool = True) -> Target:
         "metadata": {"name": "inferenceservice-config", "namespace": "kserve"},
         "data": {key: json.dumps(value) for key, value in sections.items()},
     }
-    return Target(platform=[File("platform.yaml", yaml.safe_dump_all([config, CLUSTER, *RUNTIMES]).encode())])
+    return Target(platform=[File("platform.yaml", libyaml.dump_all([config, CLUSTER, *RUNTIMES]).encode())])
 
 
 def compiled(
@@ -94,13 +94,13 @@ def compiled(
         "metadata": {"name": "churn", "namespace": "ml", "annotations": dict(annotations or {})},
         "spec": {"predictor": predictor, "canary": list(canaries), **parts},
     }
-    return compile_text(yaml.safe_dump(service, sort_keys=False), target=target(gateway=gateway))
+    return compile_text(libyaml.dump(service, sort_keys=False), target=target(gateway=gateway))
 
 
 def objects(result: Compilation) -> dict[tuple[str, str], Any]:
     """The objects of a service by kind and name."""
     assert result.ok, [str(d.message) for d in result.diagnostics]
-    return {(o.ref.kind, o.ref.name): yaml.safe_load(o.text) for o in result.objects}
+    return {(o.ref.kind, o.ref.name): libyaml.load(o.text) for o in result.objects}
 
 
 def findings(result: Compilation) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.io.packaged import PROFILE_FILE
 
@@ -52,13 +52,13 @@ needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no recorded p
 def read(folder: Path) -> Mapping[str, Document]:
     """The documents of a catalog folder by file name; a file holds one."""
     paths = (path for path in sorted(folder.glob("*.yaml")) if path.name != PROFILE_FILE)
-    return {path.name: yaml.safe_load(path.read_text("utf-8")) for path in paths}
+    return {path.name: libyaml.load(path.read_text("utf-8")) for path in paths}
 
 
 @cache
 def differences() -> Document:
     """The written list."""
-    found: Document = yaml.safe_load(DIFFERENCES.read_text("utf-8"))
+    found: Document = libyaml.load(DIFFERENCES.read_text("utf-8"))
     return found
 
 
@@ -233,7 +233,7 @@ def test_differs_from_the_recorded_platform_only_as_listed() -> None:
 @needs_recorded
 def test_configuration_differs_only_as_listed() -> None:
     """KServe's configuration is the recorded platform's, but for the fields that are listed."""
-    recorded = yaml.safe_load((PLATFORM / CONFIG).read_text("utf-8"))
+    recorded = libyaml.load((PLATFORM / CONFIG).read_text("utf-8"))
     found = differing(sections(read(CATALOG)[CONFIG]), sections(recorded))
     assert found == {path for entry in differences()["configuration"] for path in entry["paths"]}
 

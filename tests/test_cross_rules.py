@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import packaged_schemas
 from kservec.core.diagnostics import ObjectRef
@@ -22,7 +22,7 @@ POLICY = f"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nspec: {{podSel
 
 def codes(text: str) -> list[str]:
     """The codes of what is refused in an object."""
-    value: Any = {"metadata": {"name": "own", "namespace": "ml"}, **yaml.safe_load(text)}
+    value: Any = {"metadata": {"name": "own", "namespace": "ml"}, **libyaml.load(text)}
     ref = ObjectRef(value["apiVersion"], value["kind"], "ml", "own")
     return [fault.code.slug for fault in refused(value, ref, packaged_schemas())]
 
@@ -90,7 +90,7 @@ LEFT_OUT = [
 @pytest.mark.parametrize(("version", "kind", "rest", "expected"), LEFT_OUT)
 def test_a_spec_that_is_left_out_is_an_empty_one(version: str, kind: str, rest: str, expected: list[str]) -> None:
     """So an API server reads it, and refuses what has to be in it."""
-    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own"}, **yaml.safe_load(rest)}
+    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own"}, **libyaml.load(rest)}
     found = refused(value, ObjectRef(version, kind, "", "own"), packaged_schemas())
     assert [fault.message for fault in found] == expected
 
@@ -108,7 +108,7 @@ def test_pods_of_all_workloads_are_looked_at(kind: str, pods: str, expected: str
     """Whether their spec is left out or wrong."""
     version, service = "batch/v1" if kind == "Job" else "apps/v1", "serviceName: x," if kind == "StatefulSet" else ""
     selector = "" if kind == "Job" else "selector: {matchLabels: {app: x}},"
-    spec = yaml.safe_load(f"{{{service} {selector} template: {{metadata: {{labels: {{app: x}}}}{pods}}}}}")
+    spec = libyaml.load(f"{{{service} {selector} template: {{metadata: {{labels: {{app: x}}}}{pods}}}}}")
     value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own", "namespace": "ml"}, "spec": spec}
     (found,) = refused(value, ObjectRef(version, kind, "ml", "own"), packaged_schemas())
     assert expected in found.message
@@ -120,7 +120,7 @@ def test_pods_of_all_workloads_are_looked_at(kind: str, pods: str, expected: str
 )
 def test_an_object_of_any_kind_may_lack_anything(version: str, kind: str, rest: str) -> None:
     """It is taken or refused, with a place and a text."""
-    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own"}, **yaml.safe_load(rest)}
+    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "own"}, **libyaml.load(rest)}
     for fault in refused(value, ObjectRef(version, kind, "", "own"), packaged_schemas()):
         assert fault.message
         assert fault.code.slug

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import compile_tree
 from kservec.core.diagnostics import ObjectRef
@@ -58,7 +58,7 @@ def test_kustomizations_list_everything_sorted() -> None:
         rendered("v1", "ConfigMap", "ca", shared=True),
         rendered("v1", "PersistentVolume", "iris", namespace=""),
     ])  # fmt: skip
-    listed = {p: yaml.safe_load(c)["resources"] for p, c in made.items() if p.endswith("kustomization.yaml")}
+    listed = {p: libyaml.load(c)["resources"] for p, c in made.items() if p.endswith("kustomization.yaml")}
     assert listed == {
         "kustomization.yaml": ["_cluster", "ml"],
         "_cluster/kustomization.yaml": ["persistentvolume-iris.yaml"],
@@ -96,14 +96,14 @@ def test_a_damaged_index_is_read_as_far_as_it_goes(text: str) -> None:
 
 def test_an_empty_index_is_json() -> None:
     """A tree without objects has an index all the same."""
-    assert yaml.safe_load(index_text({}))["files"] == {}
+    assert libyaml.load(index_text({}))["files"] == {}
 
 
 def test_single_file() -> None:
     """One file has the stream, and a kustomization lists it."""
     made = planned_file([rendered("v1", "Service", "a"), rendered("v1", "Service", "b")])
     assert made["objects.yaml"] == b"---\nname: a\n---\nname: b\n"
-    assert yaml.safe_load(made["kustomization.yaml"])["resources"] == ["objects.yaml"]
+    assert libyaml.load(made["kustomization.yaml"])["resources"] == ["objects.yaml"]
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl here")
@@ -115,5 +115,5 @@ def test_kustomize_reads_what_was_written(tmp_path: Path, plan: type) -> None:
     command = [str(shutil.which("kubectl")), "kustomize", str(tmp_path / "rendered")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - a known program
     assert done.returncode == 0, done.stderr
-    read, written = (list(yaml.safe_load_all(text)) for text in (done.stdout, compiled.yaml))
+    read, written = (list(libyaml.load_all(text)) for text in (done.stdout, compiled.yaml))
     assert sorted(map(repr, read)) == sorted(map(repr, written))

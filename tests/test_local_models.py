@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import Compilation, Target, compile_text
 from kservec.core.models.node_placement import may_meet
@@ -66,15 +66,15 @@ GROUPS = (group("small"), group("large"))
 
 def compiled(*documents: Any, platform: tuple[Any, ...] = (*GROUPS, cluster(**ENABLED))) -> Compilation:
     """What documents lead to."""
-    text = yaml.safe_dump_all(platform).encode()
-    return compile_text(yaml.safe_dump_all(documents), target=Target(platform=(File("platform.yaml", text),)))
+    text = libyaml.dump_all(platform).encode()
+    return compile_text(libyaml.dump_all(documents), target=Target(platform=(File("platform.yaml", text),)))
 
 
 def objects(compilation: Compilation, kind: str) -> dict[str, Any]:
     """The objects of a kind, by namespace and name."""
     assert compilation.ok, compilation.diagnostics
     found = (o for o in compilation.objects if o.ref.kind == kind)
-    return {"/".join(filter(None, o.ref[2:])): yaml.safe_load(o.text) for o in found}
+    return {"/".join(filter(None, o.ref[2:])): libyaml.load(o.text) for o in found}
 
 
 def slugs(compilation: Compilation) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 from kservec.core.diagnostics import Severity
@@ -103,7 +103,7 @@ def compiled(worker: Mapping[str, Any], given: Mapping[str, Any] | None = None, 
 def objects(compilation: Compilation, kind: str) -> dict[str, Any]:
     """The objects of a kind by name."""
     assert compilation.ok, [d.message for d in compilation.diagnostics]
-    made = (yaml.safe_load(o.text) for o in compilation.objects)
+    made = (libyaml.load(o.text) for o in compilation.objects)
     return {o["metadata"]["name"]: o for o in made if o["kind"] == kind}
 
 
@@ -422,7 +422,7 @@ def test_what_cannot_be_spread_is_refused(arguments: dict[str, Any], code: str) 
 def test_no_autoscaler() -> None:
     """A service over several nodes has no autoscaler."""
     made = compiled({"pipelineParallelSize": 2})
-    assert {yaml.safe_load(o.text)["kind"] for o in made.objects} <= {"Deployment", "Service", "Ingress", "HTTPRoute"}
+    assert {libyaml.load(o.text)["kind"] for o in made.objects} <= {"Deployment", "Service", "Ingress", "HTTPRoute"}
 
 
 def test_a_stopped_service_leaves_nothing() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from jsonschema_rs import Draft202012Validator
+from tests import libyaml
 
 from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
 from kservec.core.validity.pod_validity import RULES, every_fault, is_plain
@@ -41,7 +41,7 @@ def pods() -> list[Any]:
     """The PodSpecs of the golden cases, each once, and those that an API server was asked about."""
     found = {}
     for file in sorted(GOLDEN.glob("*/expect/**/deployment-*.yaml")):
-        pod = yaml.load(file.read_text(), yaml.CSafeLoader)["spec"]["template"]["spec"]
+        pod = libyaml.load(file.read_text())["spec"]["template"]["spec"]
         found[repr([sorted(c) for c in pod["containers"]]) + repr(sorted(pod))] = pod
     return list(found.values())[:MOST_PODS]
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.core.diagnostics import Severity
 from kservec.core.schemas.schema import Schemas
 from kservec.core.validity.object_validity import object_faults
 from kservec.io.packaged import packaged_schemas
 
-VECTORS = yaml.safe_load((Path(__file__).parent / "vectors" / "pods.yaml").read_text())
+VECTORS = libyaml.load((Path(__file__).parent / "vectors" / "pods.yaml").read_text())
 KIND = ("apps/v1", "Deployment")
 
 

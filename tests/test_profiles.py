@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec._version import KSERVE_PROFILE
 from kservec.core.profile import CURRENT
@@ -28,7 +28,7 @@ needs_source = pytest.mark.skipif(not SOURCE, reason="KSERVEC_KSERVE_SOURCE name
 
 def document(version: str) -> Any:
     """The document of a profile."""
-    return yaml.safe_load((packaged("catalog") / version / PROFILE_FILE).read_text())
+    return libyaml.load((packaged("catalog") / version / PROFILE_FILE).read_text())
 
 
 def test_the_current_version_is_the_code() -> None:
@@ -42,7 +42,7 @@ def test_the_current_version_is_the_code() -> None:
 def test_a_folder_is_a_version(version: str) -> None:
     """A profile says the version of its folder, and its catalog has every kind of documents."""
     assert document(version)["kserve"] == version
-    kinds = {yaml.safe_load(content)["kind"] for _, content in packaged_catalog(version)}
+    kinds = {libyaml.load(content)["kind"] for _, content in packaged_catalog(version)}
     assert {"ClusterServingRuntime", "ClusterStorageContainer", "ConfigMap", "LLMInferenceServiceConfig"} <= kinds
     assert not [name for name, _ in packaged_catalog(version) if PROFILE_FILE in name]
 
@@ -84,7 +84,7 @@ def shown(revision: str, path: str) -> Any:
     """A file of KServe's source at a tag or commit, read as YAML."""
     git = ["git", f"--git-dir={SOURCE}", "show", f"{revision}:{path}"]
     text = subprocess.run(git, capture_output=True, text=True, check=True).stdout  # noqa: S603
-    return yaml.load(text, Loader=yaml.CSafeLoader)
+    return libyaml.load(text)
 
 
 def fields(schema: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -127,7 +127,7 @@ def test_missing_fields_are_those_of_the_definitions(kind: str) -> None:
 def test_images_are_those_of_the_release() -> None:
     """The presets of 0.20 name the images of KServe's own, but for its builds of vLLM."""
     for name, content in packaged_catalog("0.20"):
-        body = yaml.safe_load(content)
+        body = libyaml.load(content)
         if body["kind"] == "LLMInferenceServiceConfig":
             file = name.rpartition("/")[2].removeprefix("kserve-")
             theirs = {

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.core.diagnostics import Diagnostic, Span, has_errors
 from kservec.core.schemas.schema import Schemas
@@ -31,7 +31,7 @@ CONFORMANCE = Path(os.environ.get("KSERVEC_CONFORMANCE", SHARED / "conformance")
 SCHEMAS = Schemas(read=lambda name: (SHIPPED / name).read_bytes())
 ALL_KINDS = sorted(SCHEMAS.kinds())
 
-ISVC = yaml.safe_load(
+ISVC = libyaml.load(
     """
     apiVersion: serving.kserve.io/v1beta1
     kind: InferenceService
@@ -60,7 +60,7 @@ ISVC = yaml.safe_load(
             requests: {cpu: "4", memory: 16Gi}
     """
 )
-DEPLOYMENT = yaml.safe_load(
+DEPLOYMENT = libyaml.load(
     """
     apiVersion: apps/v1
     kind: Deployment
@@ -81,7 +81,7 @@ DEPLOYMENT = yaml.safe_load(
           volumes: [{name: cache, emptyDir: {sizeLimit: 1Gi}}]
     """
 )
-ROUTE = yaml.safe_load(
+ROUTE = libyaml.load(
     """
     apiVersion: gateway.networking.k8s.io/v1
     kind: HTTPRoute
@@ -95,7 +95,7 @@ ROUTE = yaml.safe_load(
           timeouts: {request: 60s}
     """
 )
-VIRTUAL_SERVICE = yaml.safe_load(
+VIRTUAL_SERVICE = libyaml.load(
     """
     apiVersion: networking.istio.io/v1beta1
     kind: VirtualService

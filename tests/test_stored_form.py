@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from jsonschema_rs import Draft202012Validator, RegexOptions
+from tests import libyaml
 
 from kservec.core.quantity import canonical
 from kservec.core.schemas.stored_form import PLAIN_QUANTITY, changing, stored_schema
@@ -115,7 +115,7 @@ def objects() -> dict[tuple[str, str], Any]:
     """The largest object of each kind among the golden cases."""
     found: dict[tuple[str, str], Any] = {}
     for file in sorted(GOLDEN.glob("*/expect/**/*.yaml"), key=lambda file: (file.stat().st_size, file)):
-        for value in yaml.load_all(file.read_text(), yaml.CSafeLoader):
+        for value in libyaml.load_all(file.read_text()):
             if isinstance(value, dict) and SCHEMAS.knows(value.get("apiVersion", ""), value.get("kind", "")):
                 found[value["apiVersion"], value["kind"]] = value
     return found

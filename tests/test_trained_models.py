@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import Compilation, compile_text
 
@@ -34,7 +34,7 @@ def model(name: str = "a", memory: str = "512Mi", uri: str = "s3://models/a", pa
     spec = {"inferenceService": parent, "model": {"storageUri": uri, "framework": "onnx", "memory": memory}}
     metadata = {"name": name, "namespace": "ml"}
     head = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "TrainedModel"}
-    return yaml.safe_dump({**head, "metadata": metadata, "spec": spec})
+    return libyaml.dump({**head, "metadata": metadata, "spec": spec})
 
 
 def compiled(*documents: str) -> Compilation:
@@ -50,7 +50,7 @@ def slugs(compilation: Compilation) -> list[str]:
 def listed(compilation: Compilation) -> Any:
     """The models that the agent is told of."""
     config = next(o for o in compilation.objects if o.ref.kind == "ConfigMap")
-    return json.loads(yaml.safe_load(config.text)["data"]["models.json"])
+    return json.loads(libyaml.load(config.text)["data"]["models.json"])
 
 
 def test_models_are_listed_by_name() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 from kservec.core.additions import Additions
@@ -20,7 +20,7 @@ def service(name: str = "iris", mode: str = "Standard", **predictor: Any) -> str
     metadata = {"name": name, "namespace": "ml", "annotations": {"serving.kserve.io/deploymentMode": mode}}
     spec = {"predictor": {"model": model, **predictor}}
     body = {"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService", "metadata": metadata, "spec": spec}
-    return yaml.safe_dump(body)
+    return libyaml.dump(body)
 
 
 def made(text: str, **additions: Any) -> Compilation:
@@ -30,7 +30,7 @@ def made(text: str, **additions: Any) -> Compilation:
 
 def objects(compilation: Compilation, kind: str) -> dict[str, Any]:
     """The objects of a kind by their names."""
-    found = [yaml.load(o.text, yaml.CSafeLoader) for o in compilation.objects if o.ref.kind == kind]
+    found = [libyaml.load(o.text) for o in compilation.objects if o.ref.kind == kind]
     return {o["metadata"]["name"]: o for o in found}
 
 

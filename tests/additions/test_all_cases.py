@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 from tests.golden.cases import EXPECT, Case, cases, inputs
 
 from kservec.api import compile_files
@@ -45,7 +45,7 @@ def test_all_additions_fit_every_case(case: Case) -> None:
     files, target = inputs(case)
     made = compile_files(files, target=evolve(target, additions=ALL))
     assert made.ok, [d.message for d in made.diagnostics if d.is_error]
-    bodies = [yaml.load(o.text, Loader=yaml.CSafeLoader) for o in made.objects]
+    bodies = [libyaml.load(o.text) for o in made.objects]
     policies = {(b["metadata"]["namespace"], b["metadata"]["name"]): b for b in bodies if b["kind"] == "NetworkPolicy"}
     for body in bodies:
         for template in templates(body):

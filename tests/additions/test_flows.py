@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
+from tests import libyaml
 
 TREE = Path(__file__).parents[2] / "golden" / "project-network-policy" / "expect" / "rendered" / "prod"
-POLICIES = [yaml.safe_load(path.read_text()) for path in sorted(TREE.rglob("networkpolicy-*.yaml"))]
+POLICIES = [libyaml.load(path.read_text()) for path in sorted(TREE.rglob("networkpolicy-*.yaml"))]
 LLM = {"app.kubernetes.io/name": "assistant", "app.kubernetes.io/part-of": "llminferenceservice"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import packaged_schemas
 from kservec.core.text.source import parse
@@ -52,12 +52,12 @@ def test_a_canary_is_not_the_service() -> None:
     """Of several predictors the stable one is scaled."""
     canary = {"trafficPercent": 10, "predictor": {"name": "v2", "model": {
         "name": "kserve-container", "modelFormat": {"name": "sklearn"}, "storageUri": "pvc://models/v2"}}}  # fmt: skip
-    body = yaml.safe_load(service())
+    body = libyaml.load(service())
     body["spec"]["canary"] = [canary]
     body["metadata"]["annotations"]["serving.kserve.io/autoscalerClass"] = "external"
     text = SCALER.format(kind="InferenceService", version="serving.kserve.io/v1beta1", name="iris")
-    (rendered,), codes = outcome(text, yaml.safe_dump(body))
-    assert yaml.safe_load(rendered)["spec"]["scaleTargetRef"]["name"] == "iris-predictor"
+    (rendered,), codes = outcome(text, libyaml.dump(body))
+    assert libyaml.load(rendered)["spec"]["scaleTargetRef"]["name"] == "iris-predictor"
     assert codes == ["include/retargeted"]
 
 

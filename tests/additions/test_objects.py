@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.core.additions import Budget, Monitor, Peers
 from kservec.core.network.addresses import rules_of, urls
@@ -42,9 +42,9 @@ def test_a_budget_needs_a_pod_to_spare(budget: Budget, replicas: dict[str, int],
 def test_one_warning_names_all_workloads_without_a_budget() -> None:
     """A service with several of them gets one finding."""
     transformer = {"containers": [{"name": "features", "image": "features:1"}], "minReplicas": 1}
-    body = yaml.safe_load(service(minReplicas=1, maxReplicas=1))
+    body = libyaml.load(service(minReplicas=1, maxReplicas=1))
     body["spec"]["transformer"] = transformer
-    found = [d.message for d in made(yaml.safe_dump(body), budget=ONE).diagnostics if "Budget" in d.message]
+    found = [d.message for d in made(libyaml.dump(body), budget=ONE).diagnostics if "Budget" in d.message]
     spare = "with maxUnavailable: 1 there would be no pod to spare"
     assert found == [f"no PodDisruptionBudget for iris-predictor, iris-transformer: {spare}"]
 

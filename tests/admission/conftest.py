@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.admission.admit import Admitted, admit_inferenceservice
 from kservec.admission.subject import Site
@@ -46,8 +46,8 @@ def rows(file: Path) -> Iterator[Row]:
     """The cases of a table: documents in pairs, what is given and what is expected."""
     chunks = re.split(r"^---\n", file.read_text(), flags=re.MULTILINE)
     for given, expected in zip(chunks[::2], chunks[1::2], strict=True):
-        settings = yaml.safe_load("\n".join(re.findall(r"^# (\w+: .*)$", given, flags=re.MULTILINE)))
-        yield Row(settings, given, yaml.safe_load(expected))
+        settings = libyaml.load("\n".join(re.findall(r"^# (\w+: .*)$", given, flags=re.MULTILINE)))
+        yield Row(settings, given, libyaml.load(expected))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
+from tests import libyaml
 
 from kservec import Target, compile_files
 from kservec.core.diagnostics import Severity
@@ -79,7 +79,7 @@ def compiled(folder: Path) -> Compilation:
 
 def parsed(text: str) -> Iterator[Object]:
     """The documents of a text, read as any YAML 1.1 reader does."""
-    return (document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document is not None)
+    return (document for document in libyaml.load_all(text) if document is not None)
 
 
 def case_name(folder: Path) -> str:

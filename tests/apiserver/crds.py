@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
+from tests import libyaml
 
 from .building import cache_folder, go
 from .client import RefusedError
@@ -38,7 +38,7 @@ class Module(NamedTuple):
 
 def modules_listed() -> tuple[Module, ...]:
     """The modules of `definitions.yaml`."""
-    return tuple(Module(**entry) for entry in yaml.safe_load(LIST.read_text()))
+    return tuple(Module(**entry) for entry in libyaml.load(LIST.read_text()))
 
 
 def install(server: ApiServer, modules: tuple[Module, ...]) -> None:
@@ -107,7 +107,7 @@ def definitions_of(modules: tuple[Module, ...]) -> Iterator[Object]:
     for module in modules:
         for name, file in module.definitions.items():
             text = (folders[module.path, module.version] / file).read_text()
-            definition = yaml.load(named(name, text), Loader=yaml.CSafeLoader)
+            definition = libyaml.load(named(name, text))
             definition["metadata"].pop("labels", None)  # some are published as parts of a Helm chart, with its labels
             yield definition
 

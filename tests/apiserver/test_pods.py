@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from .cases import ROOT
 from .client import RefusedError
@@ -14,7 +14,7 @@ from .client import RefusedError
 if TYPE_CHECKING:
     from .client import ApiServer
 
-VECTORS = yaml.safe_load((ROOT / "tests" / "vectors" / "pods.yaml").read_text())
+VECTORS = libyaml.load((ROOT / "tests" / "vectors" / "pods.yaml").read_text())
 
 
 @pytest.mark.parametrize("title", VECTORS["accepted"])

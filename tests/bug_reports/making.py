@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 from kservec.core.diagnostics import Severity
@@ -63,15 +63,15 @@ def built(*documents: Mapping[str, Any], **cluster: Any) -> Compilation:
     """Documents compiled for a cluster with one runtime, the built-in ones, and the given facts."""
     facts = {"apiVersion": "kservec.dev/v1alpha1", "kind": "Cluster", **cluster}
     given = [*documents] if any(d["kind"] == "ClusterServingRuntime" for d in documents) else [*documents, runtime()]
-    platform = (File("platform.yaml", yaml.dump(facts, Dumper=yaml.CSafeDumper).encode()),)
-    text = yaml.dump_all(given, Dumper=yaml.CSafeDumper, sort_keys=False)
+    platform = (File("platform.yaml", libyaml.dump(facts).encode()),)
+    text = libyaml.dump_all(given, sort_keys=False)
     return compile_text(text, target=Target(platform=platform))
 
 
 def made(compilation: Compilation) -> dict[str, Any]:
     """The objects of a build by kind and name; a build with an error fails the test."""
     assert compilation.ok, [d.message for d in compilation.diagnostics]
-    return {f"{o.ref.kind}/{o.ref.name}": yaml.safe_load(o.text) for o in compilation.objects}
+    return {f"{o.ref.kind}/{o.ref.name}": libyaml.load(o.text) for o in compilation.objects}
 
 
 def found(compilation: Compilation, *, notes: bool = False) -> list[str]:

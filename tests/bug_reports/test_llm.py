@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from .making import GROUP, POD, built, deployment, dig, found, made
 
@@ -68,7 +68,7 @@ def test_configs_compose() -> None:
     assert "Deployment/composed-kserve-router-scheduler" in objects
     named = deployment(compilation, *MAIN, "env", "SERVED_MODEL_NAME", "value", name="composed-kserve")
     assert named == "shared-alias"
-    route_text = yaml.safe_dump(objects["HTTPRoute/composed-kserve-route"])
+    route_text = libyaml.dump(objects["HTTPRoute/composed-kserve-route"])
     assert "publishers/ml/models/shared-alias" in route_text
 
 
@@ -85,7 +85,7 @@ def test_parallelism_of_a_config() -> None:
         compilation = compiled(base, llm("dense", baseRefs=[{"name": "dp-base"}], template=worker, **parallelism))
         group = made(compilation)["LeaderWorkerSet/dense-kserve-mn"]["spec"]["leaderWorkerTemplate"]
         assert group["size"] == 2
-        assert ("--enable-expert-parallel" in yaml.safe_dump(group)) is is_expert
+        assert ("--enable-expert-parallel" in libyaml.dump(group)) is is_expert
         assert "llm/parallelism-not-told" not in found(compilation)
 
 
@@ -110,7 +110,7 @@ def test_without_encryption() -> None:
         "--grpc-port", "9002", "--grpc-health-port", "9003",
     ]  # fmt: skip
     assert "" not in scheduler(compilation, "args")
-    text = yaml.safe_dump(list(objects.values()))
+    text = libyaml.dump(list(objects.values()))
     assert "--ssl-" not in text
     assert not any(line.strip() == "\\" for line in script(compilation).splitlines())
     for name in ("chat-kserve", "chat-kserve-router-scheduler"):
@@ -175,7 +175,7 @@ def test_prefill_and_decode_hand_over_the_cache() -> None:
     for workload in (decode, other):
         assert common.items() <= workload["spec"]["template"]["metadata"]["labels"].items()
     text = scheduler(compilation, "args")[-1]
-    assert {p["name"] for p in yaml.safe_load(text)["schedulingProfiles"]} == {"prefill", "decode"}
+    assert {p["name"] for p in libyaml.load(text)["schedulingProfiles"]} == {"prefill", "decode"}
     alone = compiled(llm(template=ONE_GPU, router=ROUTER))
     assert deployment(alone, *role, name="chat-kserve") == "both"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import Target, compile_text
 from kservec.api import NO_CATALOG
@@ -212,7 +212,7 @@ def test_a_format_that_nobody_serves() -> None:
     (refused,) = [d for d in built(service(served_model("none-such"))).diagnostics if d.is_error]
     assert refused.help.startswith("formats that are served are ")
     assert refused.help.endswith(" and 11 more (kservec runtimes lists them all)")
-    few = yaml.safe_dump_all([service(served_model("none-such")), runtime()])
+    few = libyaml.dump_all([service(served_model("none-such")), runtime()])
     (refused,) = [d for d in compile_text(few, target=Target(catalog=NO_CATALOG)).diagnostics if d.is_error]
     assert refused.help == "acme-server does not list none-such"
     disabled = runtime(spec={"disabled": True})

@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
+from tests import libyaml
 from tests.cli.running import PROJECT, ROOT, SERVICE, WRONG, kservec
 
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ def test_errors_in_the_input_are_another_status(tmp_path: Path) -> None:
 def with_policy(project: Path, folder: Path, policy: Any) -> Path:
     """A copy of a project whose policy is another one."""
     shutil.copytree(project, folder, dirs_exist_ok=True)
-    stated = yaml.safe_load((folder / "kservec.yaml").read_text())
-    (folder / "kservec.yaml").write_text(yaml.safe_dump({**stated, "policy": policy}))
+    stated = libyaml.load((folder / "kservec.yaml").read_text())
+    (folder / "kservec.yaml").write_text(libyaml.dump({**stated, "policy": policy}))
     return folder
 
 

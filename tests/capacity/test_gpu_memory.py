@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.capacity.gpu_memory import Serving, Split, estimate
 from kservec.capacity.known_models import MODELS, known_model
@@ -16,7 +16,7 @@ from kservec.core.records import evolve
 
 GIB = 1 << 30
 TOLERANCE = 0.1
-PUBLISHED = yaml.safe_load((Path(__file__).parent / "published.yaml").read_text(encoding="utf-8"))
+PUBLISHED = libyaml.load((Path(__file__).parent / "published.yaml").read_text(encoding="utf-8"))
 CONFIG = {
     "parameters": 8030261248, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
     "hidden_size": 4096, "vocab_size": 128256, "max_position_embeddings": 131072, "torch_dtype": "bfloat16",

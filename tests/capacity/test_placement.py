@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 from tests.policy.scenes import deployment, faults, scene
 
 from kservec.capacity.findings import check_placement, rolled_out, shortages
@@ -349,7 +349,7 @@ spec:
 @pytest.mark.parametrize(("last", "cpu"), [("1", 3100), ("3", 4100)])
 def test_a_pod_counts_as_kubernetes_counts_it(last: str, cpu: int) -> None:
     """Containers and sidecars together, or an init container beside the sidecars before it, and the overhead."""
-    stage = scene(yaml.safe_load(POD.replace("LAST", last)))
+    stage = scene(libyaml.load(POD.replace("LAST", last)))
     standing, demand = standing_of(stage), demand_of(stage.ref, stage.body)
     assert standing is not None
     assert demand is not None

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-from .forking import Forking
+from tests.forking import Forking, Ran, Run
 
 ROOT = Path(__file__).parents[2]
 KSERVEC = (sys.executable, "-m", "kservec")
 SECONDS = 60
-PIPE_HOLDS = 10_000
-"""Characters that a pipe takes at once, whoever reads them."""
 PROJECT = """\
 apiVersion: kservec.dev/v1alpha1
 kind: Project
@@ -44,14 +39,6 @@ WRONG = SERVICE.replace("s3://models/fraud", "ftp://models/wrong").replace("name
 CONTEXT = SERVICE + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: reader, namespace: payments}\n"
 
 
-class Ran(NamedTuple):
-    """What a process left: its exit status and what it wrote."""
-
-    status: int
-    out: str
-    err: str
-
-
 def environment(**changes: str) -> dict[str, str]:
     """The environment of a process: this one's, with changes. It keeps what it compiles, for the next one."""
     own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE")}
@@ -66,18 +53,9 @@ def kservec(folder: Path, *arguments: str, given: str = "", **changes: str) -> R
     """
     its_own = environment(**changes)
     loaded = loaded_kservec()
-    if not loaded.suits(its_own) or len(given) > PIPE_HOLDS:
+    if not loaded.suits(its_own, given):
         return fresh_kservec(folder, *arguments, given=given, **changes)
-    request = {"folder": str(folder), "arguments": arguments, "environment": its_own, "seconds": SECONDS}
-    reading, writing = os.pipe()
-    os.write(writing, given.encode())
-    os.close(writing)
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        status = loaded.status_of(request, (reading, out.fileno(), err.fileno()))
-        os.close(reading)
-        out.seek(0)
-        err.seek(0)
-        return Ran(status, out.read().decode(), err.read().decode())
+    return loaded.ran(Run(arguments, str(folder), its_own, SECONDS), given)
 
 
 def fresh_kservec(folder: Path, *arguments: str, given: str = "", **changes: str) -> Ran:
@@ -97,9 +75,7 @@ def fresh_kservec(folder: Path, *arguments: str, given: str = "", **changes: str
 @cache
 def loaded_kservec() -> Forking:
     """The process that runs commands of this one."""
-    loaded = Forking(environment())
-    atexit.register(loaded.close)
-    return loaded
+    return Forking((sys.executable,), "tests.cli.loaded", environment())
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
+from tests import libyaml
 
 from .running import PROJECT, kservec, tree
 
@@ -110,7 +110,7 @@ def test_a_promoted_canary_is_the_stable_version(tmp_path: Path) -> None:
     run(repo, "start", "fraud", "--model", "s3://models/fraud/v8", "--to", "50")
     pods = template(repo, "deployment-fraud-v8-predictor.yaml")
     run(repo, "promote", "fraud")
-    value = yaml.safe_load(spec(repo).split(b"---")[0])
+    value = libyaml.load(spec(repo).split(b"---")[0])
     assert value["spec"]["predictor"]["name"] == "v8"
     assert value["spec"]["predictor"]["model"]["storageUri"] == "s3://models/fraud/v8"
     assert "canary" not in value["spec"]
@@ -131,8 +131,8 @@ def test_a_promoted_revision_gets_all_traffic(tmp_path: Path) -> None:
 
 def template(repo: Path, name: str) -> bytes:
     """The pod template of a rendered workload."""
-    value = yaml.safe_load((repo / "rendered/prod/payments/fraud" / name).read_bytes())
-    return yaml.safe_dump(value["spec"]["template"]).encode()
+    value = libyaml.load((repo / "rendered/prod/payments/fraud" / name).read_bytes())
+    return libyaml.dump(value["spec"]["template"]).encode()
 
 
 def test_several_canaries_are_named(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.io.kustomize import HOW_TO, tools
 
@@ -123,7 +123,7 @@ def test_a_promoted_canary_leaves_its_pins(tmp_path: Path, mode: str) -> None:
     run(repo, "promote", "fraud")
     (path,) = (repo / "overlays" / "prod").glob("*-*.yaml")
     assert path.name == "pins-prod-payments-fraud.yaml"
-    spec = yaml.safe_load(path.read_text())["spec"]
+    spec = libyaml.load(path.read_text())["spec"]
     assert spec["predictor"]["model"]["storageUri"] == "s3://models/fraud/v8"
     assert spec["predictor"].keys() == ({"model", "name"} if mode == "Standard" else {"model"})
     run(repo, "start", "fraud", "--model", "s3://models/fraud/v9")
@@ -235,14 +235,14 @@ def test_the_committed_tree_says_what_is_stable(tmp_path: Path) -> None:
     assert (ran.status, advice in ran.err) == (1, True), ran.err
     git(repo, "restore", "rendered", "services")
     run(repo, "start", "fraud", *NEW)
-    patch = yaml.safe_load((repo / "overlays/prod/canary-prod-payments-fraud.yaml").read_text())
+    patch = libyaml.load((repo / "overlays/prod/canary-prod-payments-fraud.yaml").read_text())
     assert patch["metadata"]["annotations"] == {"kservec.dev/stable-revision": stable}
 
 
 def revision(repo: Path) -> str:
     """The revision that the tree of prod makes."""
     (path,) = (repo / "rendered/prod").rglob("service.serving.knative.dev-fraud-predictor.yaml")
-    name: str = yaml.safe_load(path.read_text())["spec"]["template"]["metadata"]["name"]
+    name: str = libyaml.load(path.read_text())["spec"]["template"]["metadata"]["name"]
     return name
 
 

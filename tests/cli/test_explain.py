@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.io.kustomize import HOW_TO, tools
 
@@ -47,7 +47,7 @@ def test_all_values_of_an_object(work: Path) -> None:
     """Without a field every value is listed, as text and as JSON."""
     told = json.loads(explain(work, "payments/Deployment/fraud-predictor", "--format", "json").out)
     (made,) = [
-        value for value in yaml.safe_load_all(kservec(work, "build", "fraud.yaml").out) if value["kind"] == "Deployment"
+        value for value in libyaml.load_all(kservec(work, "build", "fraud.yaml").out) if value["kind"] == "Deployment"
     ]
     assert told["object"]["name"] == "fraud-predictor"
     by_path = {entry["path"]: entry for entry in told["values"]}
@@ -152,7 +152,7 @@ def test_urls_of_all_kinds() -> None:
 def test_smoke_tests_are_jobs() -> None:
     """One for each service that can be asked; what they print is applied as it is."""
     ran = kservec(ROOT, "urls", *EXAMPLES, "--smoke-test")
-    jobs = list(yaml.safe_load_all(ran.out))
+    jobs = list(libyaml.load_all(ran.out))
     names = {job["metadata"]["name"] for job in jobs}
     assert {"fraud-detector-smoke-test", "chat-assistant-smoke-test"} <= names
     for job in jobs:

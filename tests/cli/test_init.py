@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.io.packaged import packaged_own_schema
 from kservec.project.reading import read_project
@@ -85,7 +85,7 @@ def test_the_choices_show(tmp_path: Path) -> None:
         kservec(tmp_path, "init", str(folder), "--gitops", tool, "--ci", ci)
         assert (folder / ".github/workflows/kservec.yaml").exists() == (ci == "github")
         assert (folder / ".gitlab-ci.yml").exists() == (ci == "gitlab")
-        project = yaml.safe_load((folder / "kservec.yaml").read_text())
+        project = libyaml.load((folder / "kservec.yaml").read_text())
         assert project.get("gitops", {}).get("tool", "none") == tool
         readme = (folder / "README.md").read_text()
         assert ("## Argo CD" in readme, "## Flux" in readme) == (tool in ("argocd", "both"), tool in ("flux", "both"))
@@ -106,8 +106,8 @@ def test_every_option_stands_there_at_its_default(tmp_path: Path) -> None:
     assert before[0] is not None
     assert after[0] is not None
     assert repr(after[0].environments) == repr(before[0].environments)
-    schema = yaml.safe_load(packaged_own_schema("project"))
-    value = yaml.safe_load(uncommented(text))
+    schema = libyaml.load(packaged_own_schema("project"))
+    value = libyaml.load(uncommented(text))
     assert missing(schema, value) == {"metadata"}
     jsonschema.Draft202012Validator(schema).validate(value)
 
@@ -130,8 +130,8 @@ def test_what_editors_read(tmp_path: Path) -> None:
     for path in ("kservec.yaml", "platform/common/cluster.yaml", "platform/prod/cluster.yaml"):
         text = (tmp_path / path).read_text()
         named = text.partition("$schema=")[2].partition("\n")[0]
-        schema = yaml.safe_load((tmp_path / path).parent.joinpath(named).read_text())
-        jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text))
+        schema = libyaml.load((tmp_path / path).parent.joinpath(named).read_text())
+        jsonschema.Draft202012Validator(schema).validate(libyaml.load(text))
 
 
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_the_repository_is_that_of_the_remote(tmp_path: Path, remote: str, writt
     git(tmp_path, "init", "-q")
     git(tmp_path, "remote", "add", "origin", remote)
     kservec(tmp_path, "init", "ml")
-    assert yaml.safe_load((tmp_path / "ml/kservec.yaml").read_text())["gitops"]["repoURL"] == written
+    assert libyaml.load((tmp_path / "ml/kservec.yaml").read_text())["gitops"]["repoURL"] == written
     assert not [path for path, content in tree(tmp_path / "ml").items() if b"token@" in content]
 
 
@@ -196,11 +196,11 @@ def test_below_the_top_the_tools_are_told_where(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     kservec(tmp_path, "init", "ml/.models: a", "--repo-url", "https://git.example.com/ml.git")
     folder = tmp_path / "ml" / ".models: a"
-    project = yaml.safe_load((folder / "kservec.yaml").read_text())
+    project = libyaml.load((folder / "kservec.yaml").read_text())
     assert project["gitops"]["path"] == "ml/.models: a/rendered/{env}"
     assert "path-from-top" not in kservec(folder, "lint").err
     kservec(tmp_path, "init", ".")
-    assert "path" not in yaml.safe_load((tmp_path / "kservec.yaml").read_text())["gitops"]
+    assert "path" not in libyaml.load((tmp_path / "kservec.yaml").read_text())["gitops"]
 
 
 def test_an_empty_folder_is_none(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_flux_gets_a_url_that_it_takes(tmp_path: Path) -> None:
     """It knows no short forms of SSH."""
     for tool, url in (("argocd", "git@host:team/ml.git"), ("flux", "ssh://git@host/team/ml.git")):
         kservec(tmp_path, "init", tool, "--gitops", tool, "--repo-url", "git@host:team/ml.git")
-        assert yaml.safe_load((tmp_path / tool / "kservec.yaml").read_text())["gitops"]["repoURL"] == url
+        assert libyaml.load((tmp_path / tool / "kservec.yaml").read_text())["gitops"]["repoURL"] == url
 
 
 def test_an_odd_name_of_the_folder_breaks_nothing(tmp_path: Path) -> None:
@@ -240,12 +240,12 @@ def test_an_odd_name_of_the_folder_breaks_nothing(tmp_path: Path) -> None:
 def test_overlays_are_kustomizations(tmp_path: Path) -> None:
     """With --overlays each environment is one over the services, which kustomize can build."""
     kservec(tmp_path, "init", "--overlays")
-    project = yaml.safe_load((tmp_path / "kservec.yaml").read_text())
+    project = libyaml.load((tmp_path / "kservec.yaml").read_text())
     assert [environment["overlay"] for environment in project["environments"].values()] == [
         "overlays/dev",
         "overlays/prod",
     ]
     command = [str(shutil.which("kubectl")), "kustomize", "overlays/prod"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
-    replicas = {d["metadata"]["name"]: d["spec"]["predictor"]["minReplicas"] for d in yaml.safe_load_all(done.stdout)}
+    replicas = {d["metadata"]["name"]: d["spec"]["predictor"]["minReplicas"] for d in libyaml.load_all(done.stdout)}
     assert replicas == {"assistant": 1, "iris": 2}

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import __version__
 from kservec._version import KSERVE_PROFILE
@@ -132,7 +132,7 @@ def test_images_of_a_platform(work: Path) -> None:
 
 def profile_of(case: Path) -> str:
     """The version of KServe that a golden case is compiled for."""
-    args = yaml.safe_load((case / "case.yaml").read_text()).get("args") or ()
+    args = libyaml.load((case / "case.yaml").read_text()).get("args") or ()
     return next((after for option, after in pairwise(args) if option == "--profile"), KSERVE_PROFILE)
 
 

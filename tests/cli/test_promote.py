@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.io.kustomize import HOW_TO, tools
 
@@ -173,7 +173,7 @@ def test_pins_of_the_base_go_into_a_patch(tmp_path: Path) -> None:
     ran = kservec(repo, "promote", "prod", "--from", "staging")
     assert (ran.status, "3 pins promoted" in ran.err) == (0, True), ran.err
     assert (repo / KUSTOMIZATION).read_text() == BASE + "patches:\n- path: pins-payments-fraud.yaml\n"
-    value = yaml.safe_load((repo / PINS).read_text())
+    value = libyaml.load((repo / PINS).read_text())
     assert value["spec"]["predictor"] == {"model": {"runtimeVersion": "1.2.3", "storageUri": "s3://models/fraud/v8"}}
     assert [c["name"] for c in value["spec"]["transformer"]["containers"]] == ["first", "second"]
     assert (repo / "services/fraud.yaml").read_bytes() == base
@@ -181,7 +181,7 @@ def test_pins_of_the_base_go_into_a_patch(tmp_path: Path) -> None:
     (repo / "overlays/staging/fraud.yaml").write_text(changed)
     again = kservec(repo, "promote", "prod", "--from", "staging")
     assert (again.status, "2 pins promoted" in again.err) == (0, True), again.err
-    containers = yaml.safe_load((repo / PINS).read_text())["spec"]["transformer"]["containers"]
+    containers = libyaml.load((repo / PINS).read_text())["spec"]["transformer"]["containers"]
     assert containers[0] == {"name": "first", "image": "example.com/first:9"}
 
 
@@ -191,7 +191,7 @@ def test_namespaces_that_differ_by_environment(tmp_path: Path) -> None:
     repo = repository(tmp_path, {**STAGED, **files})
     ran = kservec(repo, "promote", "prod", "--from", "staging", "prod-payments/fraud")
     assert ran.status == 0, ran.err
-    value = yaml.safe_load((repo / "overlays/prod/pins-prod-payments-fraud.yaml").read_text())
+    value = libyaml.load((repo / "overlays/prod/pins-prod-payments-fraud.yaml").read_text())
     assert value["metadata"] == {"name": "fraud", "namespace": "payments"}
 
 
@@ -218,7 +218,7 @@ def test_models_of_language_services(tmp_path: Path) -> None:
     repo = repository(tmp_path, {**STAGED, **files})
     ran = kservec(repo, "promote", "prod", "--from", "staging")
     assert (ran.status, "3 pins promoted" in ran.err) == (0, True), ran.err
-    value = yaml.safe_load((repo / "overlays/prod/pins-llm-chat.yaml").read_text())
+    value = libyaml.load((repo / "overlays/prod/pins-llm-chat.yaml").read_text())
     assert value["spec"]["model"] == {"name": "model-2", "uri": "hf://org/model-2"}
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.project.reading import read_project
 
@@ -158,7 +158,7 @@ def test_nothing_is_not_handed_on(repo: Path, option: tuple[str, ...]) -> None:
 
 def generate(folder: Path, **parameters: str) -> subprocess.CompletedProcess[str]:
     """Run what the plugin runs, with kservec on the path."""
-    spec = yaml.safe_load((PLUGIN / "plugin.yaml").read_text())["spec"]["generate"]
+    spec = libyaml.load((PLUGIN / "plugin.yaml").read_text())["spec"]["generate"]
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     return subprocess.run(  # noqa: S603 - the plugin's own command
         [*spec["command"], *spec["args"]], cwd=folder, env=environment(PATH=path, **parameters), capture_output=True,
@@ -199,7 +199,7 @@ def test_the_plugin_fails_on_errors(repo: Path) -> None:
 
 def test_the_plugin_is_what_argo_cd_expects() -> None:
     """Its kind, the discovery by the project file, a parameter that must be given."""
-    plugin = yaml.safe_load((PLUGIN / "plugin.yaml").read_text())
+    plugin = libyaml.load((PLUGIN / "plugin.yaml").read_text())
     assert (plugin["apiVersion"], plugin["kind"]) == ("argoproj.io/v1alpha1", "ConfigManagementPlugin")
     assert plugin["spec"]["discover"] == {"fileName": "./kservec.yaml"}
     (parameter,) = plugin["spec"]["parameters"]["static"]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.compare.forecast import INTERRUPTING, Verb
 from kservec.compare.report import COMMITTED, Comparison, compared
@@ -215,7 +215,7 @@ def changed_templates(before: list[str], after: list[str]) -> set[str]:
 def templates(texts: list[str]) -> dict[str, Any]:
     """The templates of workloads, with quantities as numbers and without what is left to defaults."""
     found = {}
-    for body in (yaml.load(text, Loader=yaml.CSafeLoader) for text in texts):
+    for body in (libyaml.load(text) for text in texts):
         is_revised = body["apiVersion"].startswith("serving.knative.dev/")
         field = "template" if is_revised else WORKLOADS.get(body["kind"])
         if field:

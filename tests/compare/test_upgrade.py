@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import File, Target, Upgrade, inputs_of, plugs
 from kservec.compare.forecast import INTERRUPTING
@@ -78,7 +78,7 @@ def seen(workspace: Workspace, wanted: Wanted) -> Preview:
 
 def templates(rendering: Rendering) -> dict[str, Any]:
     """The pod template of every Deployment, by its name."""
-    bodies = [yaml.load(o.text, Loader=yaml.CSafeLoader) for o in rendering.objects if o.ref.kind == "Deployment"]
+    bodies = [libyaml.load(o.text) for o in rendering.objects if o.ref.kind == "Deployment"]
     return {f"{b['metadata']['namespace']}/{b['metadata']['name']}": b["spec"]["template"] for b in bodies}
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from .scripts import ROOT
 
 WORKFLOWS = {path.stem: path for path in (ROOT / ".github" / "workflows").iterdir()}
-PARSED: dict[str, Any] = {name: yaml.safe_load(path.read_text()) for name, path in WORKFLOWS.items()}
+PARSED: dict[str, Any] = {name: libyaml.load(path.read_text()) for name, path in WORKFLOWS.items()}
 JOBS = {(name, job): facts for name, workflow in PARSED.items() for job, facts in workflow["jobs"].items()}
 TEXTS = [*WORKFLOWS.values(), ROOT / "action.yml", *(ROOT / "compiler/kservec/scaffold/files").glob("git*.y*ml")]
 BY_JOB = pytest.mark.parametrize("job", JOBS, ids="/".join)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.edits.pinned import Pin, pins_in
 
@@ -73,7 +73,7 @@ CASES: dict[str, tuple[str, dict[Path, Pin]]] = {
 def test_pins_of_an_object(name: str) -> None:
     """They are found with where they stand, by the names of containers."""
     text, expected = CASES[name]
-    assert dict(pins_in(yaml.safe_load(text))) == expected
+    assert dict(pins_in(libyaml.load(text))) == expected
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.edits.upgrade import widened
 
@@ -22,6 +22,6 @@ from kservec.edits.upgrade import widened
 )
 def test_a_selection_is_added(text: str, expected: str) -> None:
     """Whether there is a list, an empty one as `kservec init` shows it, or none; the rest of the text stays."""
-    made = widened(text, yaml.safe_load(text), ("upgrade",), ["ml"])
-    assert yaml.safe_load(made) == yaml.safe_load(expected)
+    made = widened(text, libyaml.load(text), ("upgrade",), ["ml"])
+    assert libyaml.load(made) == libyaml.load(expected)
     assert made == expected

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import File, Target, compile_files, compile_text
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
@@ -34,7 +34,7 @@ def with_preset(spec: Any, service: str = SERVICE, **metadata: Any) -> Any:
         "metadata": {"name": "base", "namespace": "ml", **metadata},
         "spec": spec,
     }
-    platform = [File("platform.yaml", yaml.safe_dump(preset).encode())]
+    platform = [File("platform.yaml", libyaml.dump(preset).encode())]
     return compile_files([File("service.yaml", service.encode())], target=Target(platform=platform))
 
 
@@ -64,7 +64,7 @@ def test_a_preset_of_the_platform_that_is_no_preset(spec: Any, slug: str) -> Non
 def test_a_preset_of_another_version_may_have_fields_that_are_unknown() -> None:
     """Fields that no schema of ours has yet refuse no service."""
     compiled = with_preset({"replicas": 3, "ofTomorrow": True}, annotations={"a": "b"})
-    deployment = next(yaml.safe_load(o.text) for o in compiled.objects if o.ref.kind == "Deployment")
+    deployment = next(libyaml.load(o.text) for o in compiled.objects if o.ref.kind == "Deployment")
     assert deployment["spec"]["replicas"] == 3
 
 
@@ -147,7 +147,7 @@ spec:
 def test_a_signal_beside_hooks() -> None:
     """It comes out as it is, and a hook beside it is still judged."""
     good, bad = compile_text(STOPPED), compile_text(STOPPED.replace("seconds: 9", "seconds: 99"))
-    deployment = next(yaml.safe_load(o.text) for o in good.objects if o.ref.kind == "Deployment")
+    deployment = next(libyaml.load(o.text) for o in good.objects if o.ref.kind == "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert container["lifecycle"] == {"stopSignal": "SIGUSR1", "preStop": {"sleep": {"seconds": 9}}}
     assert [d.code.slug for d in bad.diagnostics] == ["pod/invalid-value"]
@@ -187,7 +187,7 @@ def test_an_old_tree_that_was_spoilt(spec: Any, stable: str) -> None:
     }
     service = STOPPED.replace("Standard", "Knative").partition("    resourceClaims")[0]
     service += "    canaryTrafficPercent: 10\n    model: {modelFormat: {name: sklearn}, storageUri: s3://models/iris}\n"
-    target = Target(previous=[File("old.yaml", yaml.safe_dump(old).encode())], names_revisions=True)
+    target = Target(previous=[File("old.yaml", libyaml.dump(old).encode())], names_revisions=True)
     compiled = compile_text(service, target=target)
     assert compiled.ok is bool(stable)
     assert compiled.ok or "knative/numbered-revision" in {d.code.slug for d in compiled.diagnostics}

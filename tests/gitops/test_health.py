@@ -7,13 +7,13 @@ from typing import Any
 
 import celpy
 import pytest
-import yaml
 from celpy.adapter import json_to_cel
 from lupa.lua51 import LuaRuntime  # type: ignore[import-untyped]  # what Argo CD runs is a Lua 5.1
+from tests import libyaml
 
 from kservec.gitops.health import CEL, LUA, Expressions
 
-STATES: list[dict[str, Any]] = yaml.load((Path(__file__).parent / "health.yaml").read_text(), yaml.CSafeLoader)
+STATES: list[dict[str, Any]] = libyaml.load((Path(__file__).parent / "health.yaml").read_text())
 GENERATION = 3
 BY_LUA = [state for state in STATES if "argocd" in state]
 EXPRESSIONS = {f"{e.api_version}/{e.kind}": e for e in CEL}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import compile_text
 
@@ -45,9 +45,9 @@ def test_notes_of_tools_stay_where_they_are(version: str, kind: str, mode: str, 
     annotations = {**ANNOTATIONS, **ORDER, "serving.kserve.io/deploymentMode": mode}
     metadata = {"name": "x", "namespace": "ml", "labels": {**LABELS, "team": "a"}, "annotations": annotations}
     body = {"apiVersion": f"serving.kserve.io/{version}", "kind": kind, "metadata": metadata, "spec": spec}
-    result = compile_text(yaml.safe_dump(body))
+    result = compile_text(libyaml.dump(body))
     assert result.ok, result.diagnostics
     for rendered in result.objects:
         assert [key for key in (*LABELS, *ANNOTATIONS) if key in rendered.text] == [], rendered.ref
-        template = (yaml.load(rendered.text, yaml.CSafeLoader).get("spec") or {}).get("template") or {}
+        template = (libyaml.load(rendered.text).get("spec") or {}).get("template") or {}
         assert [key for key in ORDER if key in str(template)] == [], rendered.ref

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import yaml
+from tests import libyaml
 
 from kservec.core.diagnostics import ObjectRef
 from kservec.emit import dump
@@ -24,7 +24,7 @@ OWNER = ObjectRef("serving.kserve.io/v1beta1", "InferenceService", "ml", "iris")
 
 def load(path: Path) -> Object:
     """The one object of a file."""
-    value: Object = yaml.load(path.read_text(), yaml.CSafeLoader)
+    value: Object = libyaml.load(path.read_text())
     return value
 
 

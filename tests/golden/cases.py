@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from tests import libyaml
 
 from kservec.api import Compilation, Target, compile_files
 from kservec.cli.build import build
@@ -59,7 +59,7 @@ def has_project(folder: Path) -> bool:
 
 def read_case(folder: Path) -> Case:
     """A case as its `case.yaml` describes it."""
-    described = yaml.load((folder / "case.yaml").read_text(), yaml.CSafeLoader)
+    described = libyaml.load((folder / "case.yaml").read_text())
     return Case(folder.name, described["about"], tuple(described.get("args", ())), described.get("project", "input"))
 
 
@@ -111,4 +111,4 @@ def committed(case: Case) -> dict[str, bytes]:
 @cache
 def objects(case: Case) -> list[Any]:
     """The objects of a case, read from the text that is written."""
-    return [yaml.load(o.text, Loader=yaml.CSafeLoader) for o in compiled(case).objects]
+    return [libyaml.load(o.text) for o in compiled(case).objects]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import File, compilation, compile_files, compile_text, pipeline
 from kservec.core.paths import lookup
@@ -109,13 +109,11 @@ def spoilt(case: Case, mistake: Mistake) -> Iterator[list[File]]:
     """The files of a case with the mistake in one document after the other."""
     files, _ = inputs_of(case)
     for i, file in enumerate(files):
-        documents = list(yaml.load_all(file.content, yaml.CSafeLoader)) if file.name.endswith("yaml") else []
+        documents = list(libyaml.load_all(file.content)) if file.name.endswith("yaml") else []
         for j, document in enumerate(documents):
             changed = with_mistake(document, mistake)
             if changed is not None:
-                text = yaml.dump_all(
-                    [*documents[:j], changed, *documents[j + 1 :]], Dumper=yaml.CSafeDumper, sort_keys=False
-                )
+                text = libyaml.dump_all([*documents[:j], changed, *documents[j + 1 :]], sort_keys=False)
                 yield [*files[:i], File(file.name, text.encode()), *files[i + 1 :]]
 
 
@@ -175,7 +173,7 @@ spec:
   template: {containers: [{name: main, image: "registry.example.com/vllm:1"}]}
   router: {gateway: {}, route: {}, scheduler: {}}
 """
-BASES = {SERVICE: yaml.safe_load(BASE), LLM: yaml.safe_load(LLM_BASE)}
+BASES = {SERVICE: libyaml.load(BASE), LLM: libyaml.load(LLM_BASE)}
 
 
 def errors_of(*mistakes: Mistake) -> set[tuple[str, str]]:
@@ -183,11 +181,7 @@ def errors_of(*mistakes: Mistake) -> set[tuple[str, str]]:
     document = BASES[mistakes[0].kind]
     for mistake in mistakes:
         document = with_mistake(document, mistake)
-    return {
-        (d.code.slug, d.message)
-        for d in compile_text(yaml.dump(document, Dumper=yaml.CSafeDumper)).diagnostics
-        if d.is_error
-    }
+    return {(d.code.slug, d.message) for d in compile_text(libyaml.dump(document)).diagnostics if d.is_error}
 
 
 @pytest.mark.parametrize("name", MISTAKES)

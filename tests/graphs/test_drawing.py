@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import libyaml
 
 from kservec.api import Target, front_of
 from kservec.cli.graph import LANGUAGES
@@ -38,7 +38,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 def sections(*documents: Mapping[str, Any]) -> tuple[Topology, ...]:
     """What a picture of documents shows."""
-    front, compilation = front_of([File("input.yaml", yaml.safe_dump_all(documents).encode())])
+    front, compilation = front_of([File("input.yaml", libyaml.dump_all(documents).encode())])
     assert compilation.ok, [d.message for d in compilation.diagnostics]
     return graph_topologies(front.units, front.env)
 

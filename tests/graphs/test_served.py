@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import libyaml
 
 from kservec.admission.graphs.admit import admit_inferencegraph
 from kservec.core.diagnostics import ObjectRef
@@ -37,7 +37,7 @@ def arguments() -> list[tuple[str, str]]:
     """The graphs among the golden output, by file."""
     found = []
     for file in sorted(GOLDEN.glob("*graph*/expect/**/*.yaml")):
-        body = yaml.safe_load(file.read_text())
+        body = libyaml.load(file.read_text())
         template = body.get("spec", {}).get("template", {}) if isinstance(body, dict) else {}
         told = [container.get("args", [""]) for container in template.get("spec", {}).get("containers", ())]
         found += [(str(file.relative_to(GOLDEN)), args[1]) for args in told if args[0] == "--graph-json"]

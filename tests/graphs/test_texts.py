@@ -6,16 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import libyaml
 
 from kservec.spec import graph, inferencegraph
 from kservec.spec.graph_texts import condition_problem, input_problem, url_problem
 from kservec_router.gjson.paths import Query, array_part, selectors
 from kservec_router.targets import parse_target
 
-VECTORS = yaml.safe_load((Path(__file__).parents[1] / "router" / "gjson.yaml").read_text())
+VECTORS = libyaml.load((Path(__file__).parents[1] / "router" / "gjson.yaml").read_text())
 
 
 def paths(value: object) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 from kservec.core.diagnostics import Severity
@@ -58,14 +58,14 @@ def service(name: str, mode: str = "Standard", **more: Any) -> dict[str, Any]:
 def built(*documents: Mapping[str, Any], **cluster: Any) -> Compilation:
     """Documents compiled for a cluster with the given facts besides those of Knative."""
     facts = {"apiVersion": "kservec.dev/v1alpha1", "kind": "Cluster", **KNATIVE, **cluster}
-    platform = (File("platform.yaml", yaml.safe_dump(facts).encode()),)
-    return compile_text(yaml.safe_dump_all(documents, sort_keys=False), target=Target(platform=platform))
+    platform = (File("platform.yaml", libyaml.dump(facts).encode()),)
+    return compile_text(libyaml.dump_all(documents, sort_keys=False), target=Target(platform=platform))
 
 
 def made(compilation: Compilation) -> dict[str, Any]:
     """The objects of a build by kind and name; a build with an error fails the test."""
     assert compilation.ok, [d.message for d in compilation.diagnostics]
-    return {f"{o.ref.kind}/{o.ref.name}": yaml.safe_load(o.text) for o in compilation.objects}
+    return {f"{o.ref.kind}/{o.ref.name}": libyaml.load(o.text) for o in compilation.objects}
 
 
 def slugs(compilation: Compilation) -> list[str]:

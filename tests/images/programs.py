@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.forking import Forking, Run
+
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "runtimes" / "images" / "vllm"
 STANDIN = Path(__file__).with_name("standin.py")
@@ -54,6 +56,12 @@ def compiled_package() -> Path:
     shutil.copy2(STANDIN, package)
     subprocess.run([PYTHON, "-m", "compileall", "-q", package], check=True)  # noqa: S603 - our own files
     return package
+
+
+@cache
+def loaded_entrypoint() -> Forking:
+    """The process that runs the entry point, with the options that it starts Python with."""
+    return Forking((PYTHON, "-IB"), "tests.images.loaded", {})
 
 
 def write_program(path: Path, body: str) -> None:
@@ -123,8 +131,14 @@ class Place:
         return {name: value for name, value in {**own, **variables}.items() if value is not None}
 
     def run(self, *argv: str, prefix: Sequence[str] = (), **variables: str) -> Done:
-        """Run the entry point to its end."""
-        return self.run_words([*prefix, str(self.programs / "kservec-vllm"), *argv], **variables)
+        """Run the entry point to its end; with nothing before it, it is forked from where its imports are loaded."""
+        words, environment = [str(self.programs / "kservec-vllm"), *argv], self.environment(variables)
+        loaded = loaded_entrypoint()
+        if prefix or not loaded.suits(environment):
+            return self.run_words([*prefix, *words], **variables)
+        self.record.unlink(missing_ok=True)
+        ran = loaded.ran(Run(words, str(Path.cwd()), environment, SECONDS))
+        return Done(ran.status, ran.out + ran.err, self.records())
 
     def run_words(self, words: Sequence[str], **variables: str) -> Done:
         """Run a command to its end."""

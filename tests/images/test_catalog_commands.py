@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 from kservec.io.reading import File
@@ -74,12 +74,12 @@ def containers() -> Mapping[str, dict[str, Any]]:
     }
     documents = [*(service(name, spec) for name, spec in SPECS.items()), predictor]
     facts = {"apiVersion": "kservec.dev/v1alpha1", "kind": "Cluster", "gateways": [GATEWAY]}
-    platform = (File("platform.yaml", yaml.safe_dump(facts).encode()),)
-    compilation = compile_text(yaml.safe_dump_all(documents, sort_keys=False), target=Target(platform=platform))
+    platform = (File("platform.yaml", libyaml.dump(facts).encode()),)
+    compilation = compile_text(libyaml.dump_all(documents, sort_keys=False), target=Target(platform=platform))
     assert compilation.ok, [diagnostic.message for diagnostic in compilation.diagnostics]
     found = {}
     for item in compilation.objects:
-        for path, pod in pods(yaml.safe_load(item.text)):
+        for path, pod in pods(libyaml.load(item.text)):
             for container in pod["containers"]:
                 if OURS in container.get("image", ""):
                     name = f"{item.ref.kind}/{item.ref.name}{path}"
@@ -142,7 +142,7 @@ each = pytest.mark.parametrize("name", NAMES)
 
 def test_every_container_with_an_image_of_ours_is_looked_at() -> None:
     """Those that are compiled here come from every file of the catalog that has one."""
-    here = [body for path in CATALOG.glob("*.yaml") for body in raw_containers(yaml.safe_load(path.read_text()))]
+    here = [body for path in CATALOG.glob("*.yaml") for body in raw_containers(libyaml.load(path.read_text()))]
     assert len(here) == len(NAMES) - 1, "the servers of `one` and `scored` come from the same container"
 
 

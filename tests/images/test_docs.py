@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 
@@ -56,10 +56,10 @@ def pods() -> Iterator[dict[str, Any]]:
             }
         },
     }  # fmt: skip
-    text = f"{yaml.safe_dump(service)}---\n{runtime}"
+    text = f"{libyaml.dump(service)}---\n{runtime}"
     compilation = compile_text(text, target=Target())
     assert compilation.ok, [diagnostic.message for diagnostic in compilation.diagnostics]
-    found = [yaml.safe_load(item.text) for item in compilation.objects if item.ref.kind == "Deployment"]
+    found = [libyaml.load(item.text) for item in compilation.objects if item.ref.kind == "Deployment"]
     yield from sorted(
         (body["spec"]["template"]["spec"] for body in found), key=lambda pod: pod["containers"][0]["name"]
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
+from tests import libyaml
 
 from .programs import ROOT
 from .versions import read
@@ -61,5 +61,5 @@ def test_pods_are_scraped_where_vllm_has_its_metrics() -> None:
     for path in (ROOT / "runtimes" / "catalog").rglob("*.yaml"):
         if "ghcr.io/kservec/vllm" not in path.read_text():
             continue
-        annotations = yaml.safe_load(path.read_text())["spec"].get("annotations") or {}
+        annotations = libyaml.load(path.read_text())["spec"].get("annotations") or {}
         assert annotations.get("prometheus.kserve.io/path", "/metrics") == "/metrics"

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from kservec.io.reading import File
 
@@ -24,7 +24,7 @@ OWN_GROUP = "kservec.dev"
 
 def documents(path: Path) -> Iterator[Object]:
     """The documents of a file."""
-    yield from (d for d in yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader) if d is not None)
+    yield from (d for d in libyaml.load_all(path.read_text()) if d is not None)
 
 
 def as_served(value: Object, number: int) -> Object:

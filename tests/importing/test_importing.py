@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
+from tests import libyaml
 from tests.cli.running import SERVICE, kservec
 
 from kservec.core.diagnostics import ObjectRef
@@ -20,7 +20,7 @@ from .dumps import dump_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-ISVC: dict[str, Any] = yaml.safe_load(SERVICE)
+ISVC: dict[str, Any] = libyaml.load(SERVICE)
 SECRET = {
     "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "models", "namespace": "payments"},
     "data": {"AWS_SECRET_ACCESS_KEY": "dGhlLXZhbHVlLW11c3Qtbm90LWFwcGVhcg==", "AWS_ACCESS_KEY_ID": "Zm9v"},
@@ -57,7 +57,7 @@ def test_server_fields_and_notes_go() -> None:
 
 def with_note(applied: dict[str, Any]) -> dict[str, Any]:
     """The service as a cluster has it, with more in it than somebody applied, and kubectl's note of that."""
-    stored = yaml.safe_load(SERVICE)
+    stored = libyaml.load(SERVICE)
     stored["spec"]["predictor"]["minReplicas"] = 1
     stored["metadata"]["annotations"][LAST_APPLIED] = json.dumps(applied)
     return dict(stored)
@@ -65,10 +65,10 @@ def with_note(applied: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_was_applied_is_preferred_where_it_means_the_same() -> None:
     """The spec is as its author wrote it, unless it was changed in the cluster since."""
-    applied = yaml.safe_load(SERVICE)
+    applied = libyaml.load(SERVICE)
     made = import_dump([dump_of([with_note(applied)], [])]).files
     text = made["services/payments/inferenceservice-payments-fraud.yaml"]
-    assert yaml.safe_load(text) == applied
+    assert libyaml.load(text) == applied
     applied["spec"]["predictor"]["model"]["storageUri"] = "s3://models/fraud/v6"
     stale = import_dump([dump_of([with_note(applied)], [])]).files
     assert "fraud/v7" in stale["services/payments/inferenceservice-payments-fraud.yaml"]
@@ -79,7 +79,7 @@ def test_secrets_are_imported_by_shape() -> None:
     other = {**SECRET, "metadata": {"name": "unrelated", "namespace": "payments"}}
     secret = {**SECRET, "metadata": {**SECRET["metadata"], "annotations": {LAST_APPLIED: json.dumps(SECRET)}}}
     made = import_dump([dump_of([ISVC, secret, other, ACCOUNT], [])]).files
-    cluster = yaml.safe_load(made["platform/cluster.yaml"])
+    cluster = libyaml.load(made["platform/cluster.yaml"])
     assert [(s["name"], s["keys"]) for s in cluster["secrets"]] == [
         ("models", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
     ]
@@ -165,7 +165,7 @@ def test_facts_are_printed(tmp_path: Path) -> None:
     (tmp_path / "dump.json").write_bytes(dump_of([SECRET], []).content)
     ran = kservec(tmp_path, "import", "--facts", "dump.json")
     assert ran.status == 0
-    assert yaml.safe_load(ran.out)["secrets"][0]["name"] == "models"
+    assert libyaml.load(ran.out)["secrets"][0]["name"] == "models"
     (tmp_path / "broken.yaml").write_text("a: [\n")
     assert kservec(tmp_path, "import", "--facts", "broken.yaml").status == 1
     assert kservec(tmp_path, "import", "broken.yaml").status == 2
@@ -221,7 +221,7 @@ def owned_by(service: str) -> dict[str, Any]:
 
 def renamed(name: str, **metadata: str) -> dict[str, Any]:
     """The service under another name."""
-    made = yaml.safe_load(SERVICE)
+    made = libyaml.load(SERVICE)
     made["metadata"] |= {"name": name, **metadata}
     return dict(made)
 

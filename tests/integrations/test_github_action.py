@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
+from tests import libyaml
 
 from .workflows import faults, steps_of
 
 ROOT = Path(__file__).parents[2]
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+ACTION: dict[str, Any] = libyaml.load((ROOT / "action.yml").read_text(encoding="utf-8"))
 SCRIPTS = ROOT / "integrations" / "github"
 BASH = shutil.which("bash")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import __version__
 from kservec.cli.main import COMMANDS
@@ -24,13 +24,13 @@ from .workflows import faults
 
 ROOT = Path(__file__).parents[2]
 COMPONENT = ROOT / "templates" / "kservec.yml"
-HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+HOOKS: list[dict[str, Any]] = libyaml.load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 FAKE = '#!/bin/sh\necho "$(basename "$0") $*" >> "$CALLS"\nexit "${STATUS:-0}"\n'
 
 
 def component() -> tuple[dict[str, Any], dict[str, Any]]:
     """The head of the component, and its job."""
-    head, body = yaml.safe_load_all(COMPONENT.read_text(encoding="utf-8"))
+    head, body = libyaml.load_all(COMPONENT.read_text(encoding="utf-8"))
     return head["spec"]["inputs"], body["kservec"]
 
 
@@ -89,7 +89,7 @@ def test_workflows_are_safe() -> None:
     """Those of a new repository and our own: nothing becomes part of a script, actions are pinned, rights are least."""
     texts = [laid_down(GITHUB)[".github/workflows/kservec.yaml"]]
     texts += [path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").iterdir()]
-    assert [faults(yaml.safe_load(text)) for text in texts] == [[]] * len(texts)
+    assert [faults(libyaml.load(text)) for text in texts] == [[]] * len(texts)
 
 
 def test_a_new_repository_uses_this_version() -> None:
@@ -102,12 +102,12 @@ def test_a_new_repository_uses_this_version() -> None:
 
 def test_the_pipeline_of_a_new_repository_does_what_the_component_does() -> None:
     """Its script differs in nothing but the choice of environments."""
-    (job,) = [job for job in yaml.safe_load(laid_down(GITLAB)[".gitlab-ci.yml"]).values() if "script" in job]
+    (job,) = [job for job in libyaml.load(laid_down(GITLAB)[".gitlab-ci.yml"]).values() if "script" in job]
     assert job["script"] == [line.replace(" $KSERVEC_ENVIRONMENTS", "") for line in component()[1]["script"]]
 
 
 def test_the_hooks_of_a_new_repository_are_there() -> None:
     """What its configuration names is in our list of hooks."""
-    configured = yaml.safe_load(laid_down(GITHUB)[".pre-commit-config.yaml"])
+    configured = libyaml.load(laid_down(GITHUB)[".pre-commit-config.yaml"])
     named = {hook["id"] for repo in configured["repos"] for hook in repo["hooks"]}
     assert named <= {hook["id"] for hook in HOOKS}

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
+from tests import libyaml
 
 from .output import Object, Output, maps, name, namespace
 
@@ -212,7 +212,7 @@ def settings_of(body: Object) -> Iterator[str]:
     """Every text in KServe's configuration, whether it stands in its ConfigMap or in a Cluster document."""
     if body.get("kind") == "ConfigMap" and name(body) == SETTINGS:
         for section in (body.get("data") or {}).values():
-            yield from texts_in(yaml.load(section, yaml.CSafeLoader))
+            yield from texts_in(libyaml.load(section))
     if body.get("kind") == "Cluster":
         yield from texts_in(body.get("inferenceServiceConfig") or {})
 

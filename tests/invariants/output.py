@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
+from tests import libyaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,7 +82,7 @@ class Output:
     @cached_property
     def objects(self) -> list[Object]:
         """The objects as any YAML reader reads them from the text that is written."""
-        return [document for text in self.texts for document in yaml.load_all(text, yaml.CSafeLoader) if document]
+        return [document for text in self.texts for document in libyaml.load_all(text) if document]
 
     def of(self, *kinds: str) -> list[Object]:
         """The objects of some kinds, whatever their group."""

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
+from tests import libyaml
 from tests.golden import cases as golden
 from tests.golden.projects import projects, rendered
 
@@ -95,8 +95,8 @@ def builtin(catalog: str, profile: str) -> tuple[Object, ...]:
 def patches_of(folder: str) -> Iterator[Object]:
     """What patches over rendered objects set, as users wrote it: each value below the last word of its path."""
     for path in sorted(Path(folder).glob("kustomization.yaml")) if folder else ():
-        for patch in yaml.load(path.read_text(), yaml.CSafeLoader).get("patches") or ():
-            written = yaml.load(patch.get("patch", "{}"), yaml.CSafeLoader)
+        for patch in libyaml.load(path.read_text()).get("patches") or ():
+            written = libyaml.load(patch.get("patch", "{}"))
             yield from (
                 ({step["path"].rpartition("/")[2]: step["value"]} for step in written if "value" in step)
                 if isinstance(written, list)

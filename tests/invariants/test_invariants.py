@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from .families import INVARIANTS
 from .output import Finding, Output, title
 from .sources import CORPUS, RECORDED, SOURCES, outputs
 
 HERE = Path(__file__).parent
-ROWS = yaml.load((HERE / "broken.yaml").read_text(), yaml.CSafeLoader)
+ROWS = libyaml.load((HERE / "broken.yaml").read_text())
 PLACES = {"corpus": CORPUS, "recorded": RECORDED}
 """Where sources lie that are not part of the repository."""
 
@@ -23,7 +23,7 @@ PLACES = {"corpus": CORPUS, "recorded": RECORDED}
 @cache
 def sound() -> dict[str, Any]:
     """The parts of `sound.yaml`."""
-    parts: dict[str, Any] = yaml.load((HERE / "sound.yaml").read_text(), yaml.CSafeLoader)
+    parts: dict[str, Any] = libyaml.load((HERE / "sound.yaml").read_text())
     return parts
 
 
@@ -31,7 +31,7 @@ def output_of(parts: dict[str, Any], *texts: str) -> Output:
     """An output of parts, and of further texts."""
     return Output(
         "sound",
-        [*(yaml.dump(one, Dumper=yaml.CSafeDumper) for one in parts["objects"]), *texts],
+        [*(libyaml.dump(one) for one in parts["objects"]), *texts],
         inputs=parts["inputs"],
         cluster=parts["cluster"],
         findings=[Finding(**found) for found in parts["findings"]],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import Target, compile_files
 from kservec.core.knative.demands import FEATURES, demands
@@ -55,7 +55,7 @@ class Outcome:
     @property
     def objects(self) -> dict[tuple[str, str], Any]:
         """The objects by API group and name; Knative's and the core group's Services differ in the group."""
-        bodies = [(o.ref, yaml.load(o.text, yaml.CSafeLoader)) for o in self.compilation.objects]
+        bodies = [(o.ref, libyaml.load(o.text)) for o in self.compilation.objects]
         return {(ref.group, ref.name): body for ref, body in bodies}
 
     def service(self, name: str = "churn-predictor") -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-import yaml
+from tests import libyaml
 
 from kservec.admission.llm.admit import AdmittedLLM, Judges, admit_config, admit_llminferenceservice
 from kservec.core.diagnostics import Diagnostic, ObjectRef, Span
@@ -39,8 +39,8 @@ def rows(name: str) -> Iterator[Row]:
     """The cases of a table: documents in pairs, what is given and what is expected."""
     chunks = re.split(r"^---\n", (HERE / name).read_text(), flags=re.MULTILINE)
     for given, expected in zip(chunks[::2], chunks[1::2], strict=True):
-        settings = yaml.safe_load("\n".join(re.findall(r"^# (\w+: .*)$", given, flags=re.MULTILINE)))
-        yield Row(settings, given, yaml.safe_load(expected))
+        settings = libyaml.load("\n".join(re.findall(r"^# (\w+: .*)$", given, flags=re.MULTILINE)))
+        yield Row(settings, given, libyaml.load(expected))
 
 
 def platform_of(**sections: Any) -> PlatformConfig:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, compile_text
 from kservec.core.diagnostics import Severity
@@ -84,8 +84,8 @@ def account(name: str, **more: Any) -> dict[str, Any]:
 def built(*documents: Mapping[str, Any], absent: tuple[str, ...] = (), **cluster: Any) -> Compilation:
     """Documents compiled for a cluster that has the default Gateway and the given facts."""
     facts = {"apiVersion": "kservec.dev/v1alpha1", "kind": "Cluster", "gateways": [GATEWAY], **cluster}
-    platform = (File("platform.yaml", yaml.safe_dump(facts).encode()),)
-    text = yaml.safe_dump_all(documents, sort_keys=False)
+    platform = (File("platform.yaml", libyaml.dump(facts).encode()),)
+    text = libyaml.dump_all(documents, sort_keys=False)
     return compile_text(text, target=Target(platform=platform, absent=absent))
 
 
@@ -96,7 +96,7 @@ def made(*documents: Mapping[str, Any], **target: Any) -> dict[str, Any]:
     found = {}
     for item in compilation.objects:
         kind = "InferencePool.alpha" if item.ref.group == ALPHA_POOL else item.ref.kind
-        found[f"{kind}/{item.ref.name}"] = yaml.safe_load(item.text)
+        found[f"{kind}/{item.ref.name}"] = libyaml.load(item.text)
     return found
 
 
@@ -115,7 +115,7 @@ def scheduler_args(objects: Mapping[str, Any], name: str = "chat") -> list[str]:
 def scheduler_config(objects: Mapping[str, Any], name: str = "chat") -> Any:
     """The scheduler's configuration."""
     args = scheduler_args(objects, name)
-    return yaml.safe_load(args[args.index("--config-text") + 1])
+    return libyaml.load(args[args.index("--config-text") + 1])
 
 
 def rules(objects: Mapping[str, Any], name: str = "chat") -> dict[str, Any]:

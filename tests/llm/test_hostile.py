@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec import compile_text
 
@@ -26,7 +26,7 @@ def document(kind: str, name: str, spec: Any) -> dict[str, Any]:
 def test_adapters_of_any_type(adapters: Any) -> None:
     """No schema says anything about adapters."""
     spec = {**SPEC, "model": {**SPEC["model"], "lora": {"adapters": adapters}}}
-    assert not compile_text(yaml.safe_dump(document("LLMInferenceService", "m", spec))).ok
+    assert not compile_text(libyaml.dump(document("LLMInferenceService", "m", spec))).ok
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_plugins_of_any_type(plugins: Any) -> None:
         "schedulingProfiles": [{"name": "default", "plugins": [{"pluginRef": "x"}, 5]}],
     }
     spec = {**SPEC, "router": {"route": {}, "scheduler": {"config": {"inline": inline}}}}
-    assert compile_text(yaml.safe_dump(document("LLMInferenceService", "m", spec))).diagnostics
+    assert compile_text(libyaml.dump(document("LLMInferenceService", "m", spec))).diagnostics
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,6 @@ def test_base_configs_that_do_not_fit(spec: Any) -> None:
     """What only fits a config is an error where a service is merged with it."""
     service = document("LLMInferenceService", "m", {**SPEC, "baseRefs": [{"name": "base"}]})
     base = document("LLMInferenceServiceConfig", "base", spec)
-    compiled = compile_text(yaml.safe_dump_all([service, base]))
+    compiled = compile_text(libyaml.dump_all([service, base]))
     assert not compiled.ok
     assert all(found.span for found in compiled.diagnostics if found.is_error)

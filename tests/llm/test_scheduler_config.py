@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.core.llm.scheduler_config.default_text import default_text
 from kservec.core.llm.scheduler_config.flags import BadFlagError, parted, scrape_parameters
@@ -42,7 +42,7 @@ def by_prefix(tokens: int) -> dict[str, Any]:
 def test_the_default_fits_the_servers(has_prefill: bool, has_lora: bool, types: list[str]) -> None:
     """Servers that share prefill and decode get a profile each; adapters get a scorer in every profile."""
     text = default_text(has_prefill=has_prefill, has_lora=has_lora)
-    config = yaml.safe_load(text)
+    config = libyaml.load(text)
     assert text.startswith("\napiVersion: ")
     assert [p["type"] for p in config["plugins"]] == types
     assert [p["name"] for p in config["schedulingProfiles"]] == (["prefill", "decode"] if has_prefill else ["default"])
@@ -57,7 +57,7 @@ def test_the_default_fits_the_servers(has_prefill: bool, has_lora: bool, types: 
 def test_the_default_has_known_plugins_only() -> None:
     """All plugins of the default are types of the pinned scheduler."""
     for has_prefill in (False, True):
-        config = yaml.safe_load(default_text(has_prefill=has_prefill, has_lora=True))
+        config = libyaml.load(default_text(has_prefill=has_prefill, has_lora=True))
         assert {p["type"] for p in config["plugins"]} <= KNOWN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.core.llm.scheduler_config.default_text import default_text
 from kservec.core.llm.scheduler_config.releases import arguments, release_of, spelt, takes
@@ -101,7 +101,7 @@ def test_the_preset_follows_an_older_image() -> None:
     ]  # fmt: skip
     args = scheduler_args(objects)
     assert args[:-1] == ["--poolName", "mine", "--configText"]
-    assert yaml.safe_load(args[-1])["apiVersion"] == "inference.networking.x-k8s.io/v1alpha1"
+    assert libyaml.load(args[-1])["apiVersion"] == "inference.networking.x-k8s.io/v1alpha1"
     template = objects["Deployment/chat-kserve-router-scheduler"]["spec"]["template"]
     assert template["metadata"]["annotations"]["app.kubernetes.io/version"] == "0.2.0"
 
@@ -136,7 +136,7 @@ def test_a_misspelt_flag_is_told_its_name() -> None:
 @pytest.mark.parametrize("has_prefill", [False, True])
 def test_default_configurations_hold_together(release: Release | None, has_prefill: bool) -> None:
     """Whatever a release lacks, every plugin of a profile is declared."""
-    config = yaml.safe_load(default_text(has_prefill=has_prefill, has_lora=True, release=release))
+    config = libyaml.load(default_text(has_prefill=has_prefill, has_lora=True, release=release))
     declared = {plugin["type"] for plugin in config["plugins"]}
     used = {plugin["pluginRef"] for profile in config["schedulingProfiles"] for plugin in profile["plugins"]}
     assert used <= declared

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
+from tests import libyaml
 from tests.cli.running import PROJECT, ROOT, kservec
 
 from .sites import CLUSTER, elements, project, service, site, text
@@ -74,8 +74,8 @@ def test_the_page_says_what_the_command_says(tmp_path: Path, origin: Path, polic
     """The same statement, and each finding with what excuses it: a waiver, or a rule that is off."""
     work = tmp_path / "work"
     shutil.copytree(origin, work)
-    stated = yaml.safe_load((work / "kservec.yaml").read_text())
-    (work / "kservec.yaml").write_text(yaml.safe_dump({**stated, "policy": yaml.safe_load(policy)}))
+    stated = libyaml.load((work / "kservec.yaml").read_text())
+    (work / "kservec.yaml").write_text(libyaml.dump({**stated, "policy": libyaml.load(policy)}))
     page = site(work, "default")["capacity.html"]
     ran = kservec(work, "capacity", "default")
     said = ran.out.partition("\n\nmodels\n")[0].partition("\n\nremarks\n")[0].rpartition("\n\n")[2].splitlines()
@@ -106,8 +106,8 @@ def test_quotas_stand_in_a_table_of_their_own(tmp_path: Path) -> None:
     """With the numbers of the command, where no nodes are stated."""
     work = tmp_path / "work"
     shutil.copytree(QUOTA, work)
-    stated = yaml.safe_load((work / "kservec.yaml").read_text())
-    (work / "kservec.yaml").write_text(yaml.safe_dump({**stated, "policy": yaml.safe_load(OFF)}))
+    stated = libyaml.load((work / "kservec.yaml").read_text())
+    (work / "kservec.yaml").write_text(libyaml.dump({**stated, "policy": libyaml.load(OFF)}))
     page = site(work, "default")["capacity.html"].decode()
     out = kservec(work, "capacity", "default").out.splitlines()
     cells = [[cell.partition("<")[0] for cell in row.split("<td>")[1:]] for row in page.split("<tr>")[2:]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from kservec.environments import render
 from kservec.io.workspace import open_workspace
@@ -110,7 +110,7 @@ HTTP_ROUTE = {
     ],
 }
 PEER = {"namespaceSelector": {"matchLabels": {"a": "b"}}, "podSelector": {"matchLabels": {"a": "b"}}}
-WORKLOAD = {"selector": {"matchLabels": {"app": "x"}}, "replicas": 2, "template": yaml.safe_load(POD)}
+WORKLOAD = {"selector": {"matchLabels": {"app": "x"}}, "replicas": 2, "template": libyaml.load(POD)}
 SPECS: tuple[tuple[str, str, Any], ...] = (
     (
         "v1",
@@ -143,7 +143,7 @@ SPECS: tuple[tuple[str, str, Any], ...] = (
     ),
     ("v1", "Service", {"spec": {"selector": {"app": "x"}, "ports": [{"port": 80, "name": "http", "targetPort": 80}]}}),
     ("v1", "ServiceAccount", {"secrets": [{"name": "s"}], "imagePullSecrets": [{"name": "p"}]}),
-    ("v1", "Pod", yaml.safe_load(POD)),
+    ("v1", "Pod", libyaml.load(POD)),
     ("apps/v1", "DaemonSet", {"spec": {k: v for k, v in WORKLOAD.items() if k != "replicas"}}),
     (
         "apps/v1",
@@ -161,9 +161,9 @@ SPECS: tuple[tuple[str, str, Any], ...] = (
     (
         "batch/v1",
         "CronJob",
-        {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": yaml.safe_load(POD)}}}},
+        {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": libyaml.load(POD)}}}},
     ),
-    ("batch/v1", "Job", {"spec": {"template": yaml.safe_load(POD)}}),
+    ("batch/v1", "Job", {"spec": {"template": libyaml.load(POD)}}),
     (
         "leaderworkerset.x-k8s.io/v1",
         "LeaderWorkerSet",
@@ -171,8 +171,8 @@ SPECS: tuple[tuple[str, str, Any], ...] = (
             "spec": {
                 "leaderWorkerTemplate": {
                     "size": 2,
-                    "leaderTemplate": yaml.safe_load(POD),
-                    "workerTemplate": yaml.safe_load(POD),
+                    "leaderTemplate": libyaml.load(POD),
+                    "workerTemplate": libyaml.load(POD),
                 }
             }
         },
@@ -180,7 +180,7 @@ SPECS: tuple[tuple[str, str, Any], ...] = (
     (
         "serving.knative.dev/v1",
         "Service",
-        {"spec": {"template": yaml.safe_load(POD), "traffic": [{"tag": "a", "percent": 100, "latestRevision": True}]}},
+        {"spec": {"template": libyaml.load(POD), "traffic": [{"tag": "a", "percent": 100, "latestRevision": True}]}},
     ),
     (
         "autoscaling/v2",
@@ -343,7 +343,7 @@ SPECS: tuple[tuple[str, str, Any], ...] = (
         "Certificate",
         {"spec": {"secretName": "s", "issuerRef": {"name": "x"}, "secretTemplate": {"annotations": {"a": "b"}}}},
     ),
-    ("acme.example/v1", "Widget", {"spec": {"template": yaml.safe_load(POD)}}),
+    ("acme.example/v1", "Widget", {"spec": {"template": libyaml.load(POD)}}),
 )
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 10**30, "", "x", "1Gi", "{", "../..", "\x00", [], [None], [True], [[]], ["x"], {},
@@ -382,7 +382,7 @@ def rendered(folder: Path, place: str, document: Any) -> Rendering:
     """The project of a folder, with a document among what it includes or what describes its cluster."""
     for name in PLACES:
         (folder / name / "document.yaml").write_text("")
-    (folder / place / "document.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    (folder / place / "document.yaml").write_text(libyaml.dump(document), encoding="utf-8")
     workspace, _, found = open_workspace(folder / "kservec.yaml", 1 << 20)
     assert workspace is not None, found
     return render(workspace, "prod")
@@ -397,6 +397,6 @@ def laid_out(folder: Path) -> Path:
     bounds = (LIMIT_RANGE, QUOTA_AT_MAX, QUOTA_EXCEEDED, QUOTA_UNSTATED)
     rules = {code.slug: "warning" for codes in (bounds, *(codes for _, codes in CHECKS)) for code in codes}
     (folder / "kservec.yaml").write_text(
-        yaml.safe_dump({**PROJECT, "policy": {**POLICY, "rules": rules}}), encoding="utf-8"
+        libyaml.dump({**PROJECT, "policy": {**POLICY, "rules": rules}}), encoding="utf-8"
     )
     return folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from tests import libyaml
 
 from kservec.api import plugs
 from kservec.core.diagnostics import ObjectRef
@@ -21,7 +21,7 @@ SLUGS = "policy/"
 
 def scene(body: Any, *, owner: ObjectRef = OWNER, exposed: bool = True, **site: Any) -> Scene:
     """The scene of an object, given as YAML or as a value."""
-    value = yaml.safe_load(body) if isinstance(body, str) else body
+    value = libyaml.load(body) if isinstance(body, str) else body
     metadata = value["metadata"]
     ref = ObjectRef(value["apiVersion"], value["kind"], metadata.get("namespace", "ml"), metadata["name"])
     made = Site(**{"policy": Policy(), "plugs": plugs(), "gpus": ("nvidia.com/gpu",), **site})

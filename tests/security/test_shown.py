@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
+from tests import libyaml
 from tests.cli.running import kservec
 
 from kservec import File, Target, compile_files
@@ -75,7 +75,7 @@ def test_output_shows_what_runs(place: str, name: str) -> None:
         assert not UNSHOWN.search(one.text)
         assert not COMMAND.search(one.text)
     if place == "argument" and made.ok:
-        (deployment,) = [yaml.safe_load(o.text) for o in made.objects if o.ref.kind == "Deployment"]
+        (deployment,) = [libyaml.load(o.text) for o in made.objects if o.ref.kind == "Deployment"]
         assert TEXTS[name] in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
 
 
@@ -94,7 +94,7 @@ def test_output_shows_what_runs(place: str, name: str) -> None:
 def test_how_it_is_written(value: str, written: str) -> None:
     """Only what turns text around or begins like a command is escaped; joiners of letters stay."""
     assert dump({"a": value}) == written
-    assert yaml.safe_load(written) == {"a": value}
+    assert libyaml.load(written) == {"a": value}
 
 
 def test_json_for_people_is_the_same_json() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
+from tests import libyaml
 
 from kservec.api import Target, front_of
 from kservec.compilation import steps_of
@@ -75,7 +75,7 @@ def example_target(*absent: str) -> Target:
 
 def of_documents(*documents: Mapping[str, Any], more: Sequence[Mapping[str, Any]] = ()) -> Deployed:
     """What documents lead to on the cluster of the examples, and objects of a user's own beside it."""
-    return deployed([File("input.yaml", yaml.safe_dump_all(documents).encode())], example_target(), *more)
+    return deployed([File("input.yaml", libyaml.dump_all(documents).encode())], example_target(), *more)
 
 
 def relative(path: Path) -> list[File]:

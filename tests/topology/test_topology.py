@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import Target
 from kservec.core.diagnostics import ObjectRef
@@ -224,7 +224,7 @@ def test_patches_count() -> None:
     found = of_golden("isvc-gateway-api")
     items = list(found.inventory.items.values())
     changed = [
-        item._replace(value=yaml.safe_load(yaml.safe_dump(item.value).replace("s3://models/fraud/v7", "s3://other")))
+        item._replace(value=libyaml.load(libyaml.dump(item.value).replace("s3://models/fraud/v7", "s3://other")))
         for item in items
     ]
     topology = unit_topology(inventory_of(changed, found.inventory.sources), found.ref("fraud"))
@@ -394,7 +394,7 @@ def test_no_password_is_drawn() -> None:
     """Credentials in URIs stay out of pictures, in every language."""
     document = service("a", "ml")
     document["spec"]["predictor"]["model"]["storageUri"] = "https://me:hunter2@models.example.com/a.tar.gz?token=abc123"
-    found = deployed([File("a.yaml", yaml.safe_dump(document).encode())], Target(platform=example_target().platform))
+    found = deployed([File("a.yaml", libyaml.dump(document).encode())], Target(platform=example_target().platform))
     topology = drawn(found, "a")
     for write in (svg, mermaid, dot):
         assert "models.example.com" in write([topology])
