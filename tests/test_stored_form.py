@@ -111,14 +111,17 @@ def test_what_is_stored_as_it_is_is_not_copied() -> None:
     assert SCHEMAS.as_stored(value, "apps/v1", "Deployment") is value
 
 
+match_kind = re.compile(r"apiVersion: (.+)\nkind: (.+)\n").match
+
+
 def objects() -> dict[tuple[str, str], Any]:
     """The largest object of each kind among the golden cases."""
-    found: dict[tuple[str, str], Any] = {}
+    texts: dict[tuple[str, str], str] = {}
     for file in sorted(GOLDEN.glob("*/expect/**/*.yaml"), key=lambda file: (file.stat().st_size, file)):
-        for value in libyaml.load_all(file.read_text()):
-            if isinstance(value, dict) and SCHEMAS.knows(value.get("apiVersion", ""), value.get("kind", "")):
-                found[value["apiVersion"], value["kind"]] = value
-    return found
+        text = file.read_text()
+        if kind := match_kind(text):
+            texts[kind[1], kind[2]] = text
+    return {key: libyaml.load(text) for key, text in texts.items() if SCHEMAS.knows(*key)}
 
 
 OBJECTS = objects()
