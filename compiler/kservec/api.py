@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kservec._version import KSERVE_PROFILE
-from kservec.compilation import Coming, Inputs, Result, compile_documents, in_order
+from kservec.compilation import Coming, Inputs, Result, compile_front, in_order
 from kservec.compilation import front_of as staged_front
 from kservec.core.records import evolve, fresh, record
 from kservec.core.registry import load_plugs
@@ -173,11 +173,24 @@ def compile_files(
 
     The order of `files` does not matter; that of the target's does, since later ones override.
     """
+    return compiled_front(files, target=target, crew=crew, witness=witness)[1]
+
+
+def compiled_front(
+    files: Sequence[File],
+    *,
+    target: Target | None = None,
+    crew: Crew = alone,
+    witness: Witness | None = None,
+) -> tuple[Front, Compilation]:
+    """What the passes started from as well, for whoever looks at single units afterwards; else as `compile_files`."""
     inputs, files_read = inputs_of(files, target or Target())
-    result = compile_documents(inputs, packaged_schemas(), plugs(), crew, witness)
+    start = staged_front(inputs, packaged_schemas(), plugs())
+    result = compile_front(start, inputs, packaged_schemas(), crew, witness)
     if result.ok and not result.objects:
         result = evolve(result, diagnostics=in_order((*result.diagnostics, *emptiness(files, target or Target()))))
-    return Compilation(result=result, sources=shown_sources((*result.diagnostics, *noticed(result)), files_read))
+    sources = shown_sources((*result.diagnostics, *noticed(result)), files_read)
+    return start[0], Compilation(result=result, sources=sources)
 
 
 def emptiness(files: Sequence[File], target: Target) -> Iterator[Diagnostic]:

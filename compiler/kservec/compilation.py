@@ -93,7 +93,18 @@ def compile_documents(
     inputs: Inputs, schemas: Schemas, plugs: Plugs, crew: Crew = alone, witness: Witness | None = None
 ) -> Result:
     """Compile documents. `crew` does the work; `witness` sees units without errors, if the crew is of this process."""
-    front, staged = front_of(inputs, schemas, plugs)
+    return compile_front(front_of(inputs, schemas, plugs), inputs, schemas, crew, witness)
+
+
+def compile_front(
+    start: tuple[Front, Staged | None],
+    inputs: Inputs,
+    schemas: Schemas,
+    crew: Crew = alone,
+    witness: Witness | None = None,
+) -> Result:
+    """Compile documents, given what the passes start from and what is compiled for what comes next."""
+    front, staged = start
     numbers = {d.span for d in inputs.findings if d.code is NUMBER}
     found = [*inputs.findings, *(d for d in front.diagnostics if d.span not in numbers or d.span is None)]
     shop, context = evolve(first_stage(front, inputs), witness=witness), front.context

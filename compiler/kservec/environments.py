@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kservec.api import Target, Upgrade, compile_files, parsed, shown_sources
+from kservec.api import Target, Upgrade, compile_files, compiled_front, parsed, shown_sources
 from kservec.compilation import in_order
 from kservec.core.diagnostics import Diagnostic, has_errors
 from kservec.core.records import evolve, fresh, record
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kservec.core.share import Share
     from kservec.core.staging import Staged
     from kservec.core.tree import Path
+    from kservec.frontend import Front
     from kservec.gitops.delivery import Remark
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
@@ -165,6 +166,12 @@ STAGES: tuple[Stage, ...] = (include, patch, judge, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
+def is_patched(rendering: Rendering) -> bool:
+    """Whether the patches lie over the objects of an environment, whatever a later stage found."""
+    done = STAGES.index(patch) + 1
+    return len(rendering.steps) > done and not has_errors(rendering.steps[done])
+
+
 def render(  # noqa: PLR0913 - all but the two that matter are given by name
     workspace: Workspace,
     name: str,
@@ -227,12 +234,39 @@ def rendering_of(
         crew: does the work.
         witness: handed each compiled service with its trees, by a crew of this process.
     """
-    (sources, target), share = inputs, inputs[1].share
+    sources, target = inputs
     compilation = compile_files(sources, target=target, crew=crew, witness=witness)
+    return unstaged(workspace, settings, sources, compilation, target.share)
+
+
+def render_front(
+    workspace: Workspace, settings: Settings, inputs: tuple[Sequence[File], Target], crew: Crew
+) -> tuple[Front, Rendering]:
+    """An environment, rendered in memory from what was read of it, and what its passes started from.
+
+    Args:
+        workspace: the project.
+        settings: the environment.
+        inputs: its sources, and its cluster.
+        crew: does the work.
+
+    Raises:
+        OSError: a path of the project does not exist or cannot be read.
+    """
+    sources, target = inputs
+    front, compilation = compiled_front(sources, target=target, crew=crew)
+    compiled = unstaged(workspace, settings, sources, compilation, target.share)
+    return front, after_stages(with_progress(compiled, workspace), workspace, STAGES)
+
+
+def unstaged(
+    workspace: Workspace, settings: Settings, sources: Sequence[File], compilation: Compilation, share: Share | None
+) -> Rendering:
+    """An environment as it was compiled, before any stage."""
     return Rendering(
         settings=settings,
         output=workspace.at(settings.output),
-        sources=sources,
+        sources=tuple(sources),
         objects=compilation.objects,
         diagnostics=said_of(compilation, workspace, settings.name, share),
         texts=compilation.sources,

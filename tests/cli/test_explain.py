@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import libyaml
@@ -112,6 +112,127 @@ def test_findings_of_others_are_not_told(work: Path) -> None:
     ran = kservec(work, "explain", "InferenceService/refused", "refused.yaml", "wrong.yaml", "--format", "json")
     assert (ran.status, ran.err) == (1, "")
     assert {d["code"] for d in json.loads(ran.out)["diagnostics"]} == {"scaling/negative-count"}
+
+
+REFUSED = SERVICE.replace("name: fraud", "name: refused").replace("model:", "minReplicas: -1\n    model:", 1)
+FAULTY = REFUSED.replace("s3://models", "ftp://models")
+UNREADABLE = SERVICE.replace("name: fraud", "name: bad").replace("spec:", "spec: [")
+FILES = ("fraud.yaml", "wrong.yaml", "refused.yaml", "bad.yaml", "odd.yaml")
+
+
+@pytest.fixture
+def faulty(work: Path) -> Path:
+    """A folder with services of every kind of fault beside a sound one."""
+    (work / "refused.yaml").write_text(FAULTY)
+    (work / "bad.yaml").write_text(UNREADABLE)
+    (work / "odd.yaml").write_text(SERVICE.replace("name: fraud", "name: odd").replace("Service\n", "Servise\n"))
+    return work
+
+
+def told(ran: Ran) -> list[Any]:
+    """The findings of a document."""
+    found: list[Any] = json.loads(ran.out)["diagnostics"]
+    return found
+
+
+@pytest.mark.parametrize("name", ["wrong", "refused", "fraud"])
+def test_errors_are_those_of_lint(faulty: Path, name: str) -> None:
+    """Of a service the same findings are told as lint tells, in its order, however early the service is refused."""
+    linted = told(kservec(faulty, "lint", *FILES, "--format", "json"))
+    own = [d for d in linted if d["object"] is not None and d["object"]["name"] == name]
+    assert {"wrong": 1, "refused": 2, "fraud": 0}[name] == len(own)
+    for asked in (f"InferenceService/{name}", f"Deployment/{name}-predictor"):
+        ran = kservec(faulty, "explain", asked, *FILES, "--format", "json")
+        assert (ran.status, told(ran)) == (1 if own else 0, own), asked
+
+
+def test_findings_stand_in_the_order_of_lint(work: Path) -> None:
+    """Of an object as well as of a service, whichever part of the compiler found them."""
+    odd = (
+        "    nodeSelector: {a: b}\n    containers: [{name: kserve-contianer, image: 'a:1'}, {name: kserve-container}]\n"
+    )
+    text = SERVICE[: SERVICE.index("    model:")] + odd
+    (work / "odd.yaml").write_text(text.replace("  namespace", "  labels: {app: a}\n  namespace"))
+    for files in (("odd.yaml",), ("fraud.yaml", "context.yaml")):
+        linted = told(kservec(work, "lint", *files, "--format", "json"))
+        asked = kservec(work, "explain", "InferenceService/fraud", *files, "--format", "json")
+        assert told(asked) == [d for d in linted if d["object"] is not None]
+
+
+def test_errors_about_all_objects_are_told(work: Path) -> None:
+    """Two services that lead to one object are both at fault; what only a whole run finds is found."""
+    (work / "fraud.yaml").write_text(SERVICE.replace("  predictor:\n", "  predictor:\n    name: blue\n"))
+    (work / "twin.yaml").write_text(SERVICE.replace("name: fraud", "name: fraud-blue"))
+    linted = told(kservec(work, "lint", "fraud.yaml", "twin.yaml", "--format", "json"))
+    assert "output/object-twice" in {d["code"] for d in linted}
+    for name in ("InferenceService/fraud", "InferenceService/fraud-blue"):
+        ran = kservec(work, "explain", name, "fraud.yaml", "twin.yaml", "--format", "json")
+        assert (ran.status, "output/object-twice" in {d["code"] for d in told(ran)}) == (1, True), name
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "codes", "said"),
+    [
+        ("InferenceService/frauds", 2, set(), "did you mean InferenceService/fraud?"),
+        ("Deployment/fraud-predicto.spec", 2, set(), "did you mean Deployment/fraud-predictor?"),
+        ("fraud", 2, set(), "did you mean InferenceService/fraud?"),
+        ("pay/InferenceService/fraud", 2, set(), "did you mean payments/InferenceService/fraud?"),
+        ("Deployment/zzz", 2, set(), "; there are "),
+        ("InferenceService/bad", 1, {"yaml/unclosed"}, "there is no object InferenceService/bad"),
+        ("payments/Deployment/bad-predictor.spec", 1, {"yaml/unclosed"}, "there is no object payments/Deployment/bad"),
+        ("InferenceService/odd", 1, {"schema/unknown-kind"}, "there is no object InferenceService/odd"),
+        ("Deployment/refused-predictor", 1, {"scaling/negative-count", "storage/unknown-scheme"}, "there is no object"),
+        ("other/Deployment/refused-predictor", 2, set(), "there is no object"),
+        ("LLMInferenceService/wrong", 2, set(), "there is no object"),
+    ],
+)
+def test_only_what_may_be_the_reason_is_told(faulty: Path, name: str, status: int, codes: set[str], said: str) -> None:
+    """Of an object that is not there: what there is, and errors only where they may be why it is not."""
+    ran = kservec(faulty, "explain", name, *FILES)
+    assert (ran.status, said in ran.err) == (status, True), ran.err
+    assert {line[6:].split("]")[0] for line in ran.err.splitlines() if line.startswith("error[")} == codes
+
+
+def test_a_file_that_holds_no_text_may_be_the_reason(faulty: Path) -> None:
+    """Nobody knows what stands in a file that cannot be read; a document of another kind is of no concern."""
+    (faulty / "binary.yaml").write_bytes(b"\xff\xfe\x00\x01\x02")
+    (faulty / "secret.yaml").write_text("apiVersion: v1\nkind: Secret\nmetadata: {name: gone\n")
+    ran = kservec(faulty, "explain", "InferenceService/gone", *FILES, "binary.yaml", "secret.yaml", "--format", "json")
+    assert {d["location"]["file"] for d in told(ran)} == {"binary.yaml"}
+
+
+def test_what_a_service_lacks_is_told_by_the_document_that_is_broken(work: Path) -> None:
+    """A service that only lacks what a broken document declares is explained by the error of that document."""
+    (work / "runtime.yaml").write_text(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: own, namespace: payments}\n"
+        "spec: {containers: [{name: kserve-container, image: 'a:1'}], supportedModelFormats: 7}\n"
+    )
+    (work / "fraud.yaml").write_text(SERVICE.replace("model:", "model:\n      runtime: own", 1))
+    for name in ("InferenceService/fraud", "Deployment/fraud-predictor"):
+        ran = kservec(work, "explain", name, "fraud.yaml", "runtime.yaml", "wrong.yaml", "--format", "json")
+        assert (ran.status, {d["location"]["file"] for d in told(ran)}) == (1, {"runtime.yaml"}), ran.out
+
+
+def test_what_a_policy_finds_is_told(work: Path) -> None:
+    """In an environment an object has the findings of all stages."""
+    (work / "kservec.yaml").write_text(
+        "apiVersion: kservec.dev/v1alpha1\nkind: Project\nsources: [fraud.yaml]\nenvironments: {prod: {}}\n"
+        "policy: {rules: {policy/image-digest: error}}\n"
+    )
+    linted = told(kservec(work, "lint", "prod", "--format", "json"))
+    ran = kservec(work, "explain", "Deployment/fraud-predictor", "prod", "--format", "json")
+    assert (ran.status, told(ran)) == (1, [d for d in linted if d["object"] is not None])
+    assert "policy/image-digest" in {d["code"] for d in told(ran)}
+    assert json.loads(ran.out)["values"]
+
+
+@pytest.mark.parametrize("command", [("urls",), ("graph", "--view", "deployed")])
+def test_other_questions_find_all_mistakes_as_well(faulty: Path, command: tuple[str, ...]) -> None:
+    """Where there is no answer the errors are all that lint finds."""
+    linted = kservec(faulty, "lint", *FILES).err
+    ran = kservec(faulty, command[0], *FILES, *command[1:])
+    heads = [[line for line in text.splitlines() if line.startswith("error[")] for text in (linted, ran.err)]
+    assert (ran.status, heads[1]) == (1, heads[0])
 
 
 @pytest.mark.parametrize("asked", [("explain", "Deployment/wrong-predictor"), ("urls",), ("capacity",)])

@@ -6,26 +6,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kservec.api import front_of
+from kservec.api import compiled_front, text_of
 from kservec.cli.findings import TEXT, Findings, entries, refused
 from kservec.cli.inputs import inputs_of
+from kservec.cli.labour import crew, few_collections
 from kservec.cli.options import paths_argument, revision_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
 from kservec.compilation import in_order, step_of
 from kservec.core.diagnostics import has_errors
 from kservec.core.listing import listed
-from kservec.core.spelling import closest
 from kservec.core.text.source import parse
 from kservec.explain.choice import choices
-from kservec.explain.naming import candidates, resolved, steps_of
+from kservec.explain.naming import candidates, resolved, steps_of, suggestion
+from kservec.explain.reasons import Asked, concerning, is_service, reasons
 from kservec.explain.text import choices_json, choices_text, values_json, values_text
 from kservec.explain.values import Patched, explained
+from kservec.io.bounds import ExceededError, bounded
 from kservec.report.json import identity
 from kservec.report.words import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kservec.api import Target
     from kservec.cli.inputs import Inputs
@@ -33,11 +35,27 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Env
     from kservec.core.unit import Unit
+    from kservec.environments import Rendering
     from kservec.explain.naming import Meant
     from kservec.frontend import Front
+    from kservec.io.reading import File
 
 JSON = "json"
 REPLICAS = "; its autoscaler owns the number"
+
+
+class Survey(NamedTuple):
+    """A whole run: what its passes started from, what was found, and the texts that is about, as they are shown.
+
+    `unread` are the texts of the files in which something could not be read, as they are. `rendering`: the environment,
+    if it is one.
+    """
+
+    front: Front
+    found: tuple[Diagnostic, ...]
+    sources: Mapping[str, str]
+    unread: Mapping[str, str]
+    rendering: Rendering | None = None
 
 
 class Found(NamedTuple):
@@ -70,30 +88,85 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
       kservec explain payments/Service/fraud-predictor services/ --platform platform/
     """  # noqa: D301
     inputs = inputs_of(paths, target, layout)
-    front, compilation = front_of(inputs.files, target=inputs.target)
-    found, errors = meaning(name, front)
-    if found is None and (errors or not compilation.ok):
-        shown = about(name, tuple(dict.fromkeys((*compilation.diagnostics, *errors))))
-        return refused(shown, compilation.sources, layout, outcome="nothing to explain")
+    survey = surveyed(inputs, layout)
+    found, made = meaning(name, survey.front)
     if found is None:
-        raise click.UsageError(unknown(name, front), click.get_current_context())
-    seen = [d for d in compilation.diagnostics if d.subject == found.unit.ref]
-    found = found._replace(diagnostics=in_order((*seen, *found.diagnostics)))
-    write(answer(found, layout, inputs))
+        return nothing(name, survey, made, layout)
+    own = in_order(found.diagnostics)
+    found = found._replace(diagnostics=concerning(found.unit, own, survey.found, survey.unread))
+    write(answer(found, layout, survey))
     errors = tuple(d for d in found.diagnostics if d.is_error)
     if errors and layout == TEXT:
-        Findings(layout=TEXT, notes=False).show(errors, compilation.sources)
+        Findings(layout=TEXT, notes=False).show(errors, survey.sources)
     return FAILED if errors else 0
 
 
-def about(name: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """The findings about the object of a name; all of them if none is."""
-    called = {meant.ref for meant in candidates(name, {d.subject for d in found if d.subject is not None})}
-    return tuple(d for d in found if d.subject in called) or found
+def surveyed(inputs: Inputs, layout: str) -> Survey:
+    """The whole run, as `lint` makes it: what is told of an object is what is told there.
+
+    Raises:
+        click.UsageError: a path of the project cannot be read.
+        click.exceptions.Exit: the run was stopped at a limit; that has been shown.
+    """
+    files, target, workspace = inputs.files, inputs.target, inputs.workspace
+    try:
+        with few_collections(), bounded(target.limits):
+            if workspace is None or inputs.settings is None:
+                front, compilation = compiled_front(files, target=target, crew=crew())
+                unread = unread_files(compilation.diagnostics, (*files, *target.platform))
+                return Survey(front, compilation.diagnostics, compilation.sources, unread)
+            from kservec.environments import render_front  # noqa: PLC0415 - only with a project
+
+            front, rendering = render_front(workspace, inputs.settings, (files, target), crew(workspace=workspace))
+            unread = unread_files(rendering.diagnostics, (*files, *target.platform))
+            return Survey(front, rendering.diagnostics, rendering.texts, unread, rendering)
+    except ExceededError as exceeded:
+        click.get_current_context().exit(refused((exceeded.diagnostic,), {}, layout))
+    except OSError as error:
+        raise click.UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
 
-def meaning(name: str, front: Front) -> tuple[Found | None, tuple[Diagnostic, ...]]:
-    """The object that a name means, and the errors of the services that could have led to it.
+def unread_files(found: Iterable[Diagnostic], files: Iterable[File]) -> dict[str, str]:
+    """The texts of the files that errors are about which know no object: something in them could not be read."""
+    names = {d.span.file for d in found if d.is_error and d.subject is None and d.span is not None}
+    return {file.name: text_of(file) for file in files if file.name in names}
+
+
+def nothing(name: str, survey: Survey, made: Sequence[ObjectRef], layout: str) -> int:
+    """Say why there is no object of a name, if errors may be why, and what there is; give the exit status.
+
+    Where a service of the name is in error, nothing else was meant.
+
+    Raises:
+        click.UsageError: no error may be why.
+    """
+    refs = {d.subject for d in survey.found if d.subject is not None and d.is_error}
+    refused_refs = {meant.ref for meant in candidates(name, refs)}
+    if refused_refs:
+        shown = [d for d in survey.found if d.subject in refused_refs]
+        return refused(shown, survey.sources, layout, outcome="nothing to explain")
+    units = [unit.ref for unit in survey.front.units]
+    there = [*units, *made, *(ref for ref in sorted(refs) if is_service(ref.kind))]
+    missing, errors = f"there is no object {name}", obstacles(name, survey)
+    meant = "" if any(d.subject is not None for d in errors) else f"; {suggestion(name, there)}"
+    if errors:
+        return refused(errors, survey.sources, layout, outcome=missing + meant)
+    raise click.UsageError(missing + meant, click.get_current_context())
+
+
+def obstacles(name: str, survey: Survey) -> tuple[Diagnostic, ...]:
+    """The errors that may be why there is no object of a name: also those of services that would lead to it."""
+    asked = Asked.of(name)
+    shown = set(reasons(asked, survey.found, survey.unread))
+    for unit in survey.front.units:
+        if asked.may_be(unit.ref) and (step := step_of(survey.front, unit.ref)) and has_errors(step.diagnostics):
+            own = in_order(step.diagnostics)
+            shown |= {d for d in concerning(unit, own, survey.found, survey.unread) if d.is_error}
+    return tuple(d for d in survey.found if d in shown)
+
+
+def meaning(name: str, front: Front) -> tuple[Found | None, list[ObjectRef]]:
+    """The object that a name means; or the objects that were looked at, if it means none of them.
 
     Raises:
         click.UsageError: several objects are meant.
@@ -103,20 +176,20 @@ def meaning(name: str, front: Front) -> tuple[Found | None, tuple[Diagnostic, ..
         meant = only(own)
         step = step_of(front, meant.ref)
         assert step is not None
-        return Found(meant, step.unit, front.env_of(meant.ref), step.diagnostics), ()
+        return Found(meant, step.unit, front.env_of(meant.ref), step.diagnostics), []
     found: list[Found] = []
-    errors: list[Diagnostic] = []
+    looked_at: list[ObjectRef] = []
     for unit in likely(name, front):
         step = step_of(front, unit.ref)
         assert step is not None
-        errors += [d for d in step.diagnostics if d.is_error]
         made = {m.ref: m for m in step.unit.bundle.manifests} if not has_errors(step.diagnostics) else {}
+        looked_at += made
         about_unit = (step.unit, front.env_of(unit.ref), step.diagnostics)
         found += [Found(meant, *about_unit, made[meant.ref]) for meant in candidates(name, made)]
     if not found:
-        return None, tuple(errors)
+        return None, looked_at
     meant = only([f.meant for f in found])
-    return next(f for f in found if f.meant == meant), ()
+    return next(f for f in found if f.meant == meant), looked_at
 
 
 def likely(name: str, front: Front) -> Iterator[Unit]:
@@ -138,20 +211,14 @@ def only(meant: list[Meant]) -> Meant:
     return max(meant, key=lambda m: -len(m.field))
 
 
-def unknown(name: str, front: Front) -> str:
-    """What to say of a name that means nothing."""
-    near = closest(name.partition(".")[0], {f"{unit.ref.kind}/{unit.name}" for unit in front.units})
-    return f"there is no object {name}" + (f"; did you mean {near}?" if near else "")
-
-
-def answer(found: Found, layout: str, inputs: Inputs) -> str:
+def answer(found: Found, layout: str, survey: Survey) -> str:
     """What is to be told of an object.
 
     Raises:
         click.UsageError: it has no such field.
     """
     if found.made is not None:
-        return answer_values(found, found.made, layout, patched(inputs, found.made.ref, layout))
+        return answer_values(found, found.made, layout, patched(survey, found.made.ref, layout))
     made = [manifest.ref for manifest in found.unit.bundle.manifests]
     chosen = tuple(choices(found.unit, found.env))
     if layout == JSON:
@@ -166,25 +233,25 @@ def objects_text(refs: Sequence[ObjectRef]) -> str:
     return "".join(("leads to\n", *(f"  {ref.kind}/{ref.name}\n" for ref in refs))) if refs else "leads to nothing\n"
 
 
-def patched(inputs: Inputs, ref: ObjectRef, layout: str) -> Patched | None:
+def patched(survey: Survey, ref: ObjectRef, layout: str) -> Patched | None:
     """An object as it is rendered, where an environment has patches over its objects.
 
     Raises:
         click.UsageError: the patches take the object away.
-        click.exceptions.Exit: the environment does not render; what was found has been shown.
+        click.exceptions.Exit: the environment does not render, so nobody knows what the patches do; why has been shown.
     """
-    if inputs.workspace is None or inputs.settings is None or not inputs.settings.patches:
+    rendering = survey.rendering
+    if rendering is None or not (patches := rendering.settings.patches):
         return None
-    from kservec.environments import render  # noqa: PLC0415 - few environments have patches
+    from kservec.environments import is_patched  # noqa: PLC0415 - only with a project
 
-    rendering = render(inputs.workspace, inputs.environment)
     ctx = click.get_current_context()
-    if not rendering.ok:
+    if not is_patched(rendering):
         ctx.exit(refused(rendering.diagnostics, rendering.texts, layout))
     text = next((rendered.text for rendered in rendering.objects if rendered.ref == ref), None)
     if text is None:
-        raise click.UsageError(f"{inputs.settings.patches} takes {ref} away", ctx)
-    return Patched(parse(text.encode(), "")[0][0].value, inputs.settings.patches)
+        raise click.UsageError(f"{patches} takes {ref} away", ctx)
+    return Patched(parse(text.encode(), "")[0][0].value, patches)
 
 
 def answer_values(found: Found, made: Manifest, layout: str, rendered: Patched | None) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import click
 
-from kservec.api import front_of
+from kservec.api import compile_files, front_of
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.inputs import inputs_of
 from kservec.cli.labour import few_collections
@@ -119,6 +119,9 @@ def graph(*, paths: tuple[str, ...], target: Target, wanted: Wanted) -> int:
     with few_collections():
         steps = list(steps_of(front)) if compilation.ok and view == DEPLOYED else []
     found = in_order((*compilation.diagnostics, *(d for step in steps for d in step.diagnostics if d.is_error)))
+    if has_errors(found) and view == DEPLOYED:
+        compilation = compile_files(inputs.files, target=inputs.target)
+        found = tuple(d for d in compilation.diagnostics if d.is_error or d in found)
     drawn = () if has_errors(found) else pictures(inputs, front, steps, names, wanted.fold)
     if not drawn and not has_errors(found):
         raise click.UsageError("there is nothing that requests come to", click.get_current_context())

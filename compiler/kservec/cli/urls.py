@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kservec.api import front_of
+from kservec.api import compile_files
 from kservec.cli.findings import TEXT, entries, refused
 from kservec.cli.inputs import inputs_of
 from kservec.cli.options import paths_argument, revision_options, target_options
 from kservec.cli.streams import write
-from kservec.compilation import in_order, steps_of
-from kservec.core.diagnostics import has_errors
 from kservec.core.pods.image_names import rewritten
 from kservec.emit import dump, stream
 from kservec.explain.addresses import address_of
@@ -22,6 +20,8 @@ from kservec.report.words import json_text
 
 if TYPE_CHECKING:
     from kservec.api import Target
+    from kservec.core.registry import Env
+    from kservec.core.unit import Unit
 
 JSON = "json"
 
@@ -44,17 +44,13 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
       kservec urls prod --smoke-test | kubectl apply -f -
     """  # noqa: D301
     inputs = inputs_of(paths, target, layout)
-    front, compilation = front_of(inputs.files, target=inputs.target)
-    steps = list(steps_of(front))
-    found = in_order((*compilation.diagnostics, *(d for step in steps for d in step.diagnostics)))
-    if has_errors(found):
-        errors = [d for d in found if d.is_error]
+    units: list[tuple[Unit, Env]] = []
+    compilation = compile_files(inputs.files, target=inputs.target, witness=lambda *seen: units.append(seen))
+    if not compilation.ok:
+        errors = [d for d in compilation.diagnostics if d.is_error]
         return refused(errors, compilation.sources, layout)
-    addresses = [
-        address
-        for step in sorted(steps, key=lambda s: s.unit.ref)
-        if (address := address_of(step.unit, front.env_of(step.unit.ref)))
-    ]
+    ordered = sorted(units, key=lambda seen: seen[0].ref)
+    addresses = [address for unit, env in ordered if (address := address_of(unit, env))]
     if smoke_test:
         rules = inputs.settings.image_rewrites if inputs.settings is not None else {}
         write(stream(dump(job) for job in smoke_tests(addresses, rewritten(IMAGE, rules))))
@@ -62,6 +58,6 @@ def urls(*, paths: tuple[str, ...], target: Target, layout: str, smoke_test: boo
         write(
             addresses_text(addresses)
             if layout == TEXT
-            else json_text({**addresses_json(addresses), "diagnostics": entries(found)})
+            else json_text({**addresses_json(addresses), "diagnostics": entries(compilation.diagnostics)})
         )
     return 0
