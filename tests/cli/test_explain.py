@@ -148,15 +148,17 @@ def test_errors_are_those_of_lint(faulty: Path, name: str) -> None:
 
 def test_findings_stand_in_the_order_of_lint(work: Path) -> None:
     """Of an object as well as of a service, whichever part of the compiler found them."""
-    odd = (
-        "    nodeSelector: {a: b}\n    containers: [{name: kserve-contianer, image: 'a:1'}, {name: kserve-container}]\n"
+    odd = "      image: a b\n      resources: {limits: {cpu: 99999999999999999999Gi}}\n"
+    (work / "odd.yaml").write_text(SERVICE.replace("s3://models", "gs//models") + odd)
+    (work / "kservec.yaml").write_text(
+        "apiVersion: kservec.dev/v1alpha1\nkind: Project\nsources: [odd.yaml]\nenvironments: {prod: {}}\n"
     )
-    text = SERVICE[: SERVICE.index("    model:")] + odd
-    (work / "odd.yaml").write_text(text.replace("  namespace", "  labels: {app: a}\n  namespace"))
-    for files in (("odd.yaml",), ("fraud.yaml", "context.yaml")):
-        linted = told(kservec(work, "lint", *files, "--format", "json"))
-        asked = kservec(work, "explain", "InferenceService/fraud", *files, "--format", "json")
-        assert told(asked) == [d for d in linted if d["object"] is not None]
+    for name in ("InferenceService/fraud", "Deployment/fraud-predictor"):
+        for place in ("odd.yaml", "prod"):
+            linted = told(kservec(work, "lint", place, "--format", "json"))
+            own = [d for d in linted if d["object"] is not None]
+            assert len(own) > 2
+            assert told(kservec(work, "explain", name, place, "--format", "json")) == own
 
 
 def test_errors_about_all_objects_are_told(work: Path) -> None:
