@@ -64,8 +64,18 @@ def default_inferenceservice(value: Json, platform: PlatformConfig) -> Defaulted
     metadata = _with_annotations(value["metadata"], _default_annotations(annotations, model, platform))
     for role, component in components:
         if component is not spec.get(role):
+            moved = {**moved, **_renamed(role, spec.get(role) or {}, component)}
             spec = {**spec, role: component}
     return Defaulted({**value, "metadata": metadata, "spec": spec}, moved)
+
+
+def _renamed(role: str, written: Json, component: Json) -> dict[Path, Path]:
+    """Where the first container of a component stands, by its name, if that is KServe's and not the user's."""
+    before, after = written.get("containers"), component.get("containers")
+    if not before or not after or before[0].get("name") == after[0]["name"]:
+        return {}
+    at = ("spec", role, "containers")
+    return {(*at, KSERVE_CONTAINER): (*at, 0)}
 
 
 def _with_annotations(metadata: Json, added: Mapping[str, str]) -> Json:

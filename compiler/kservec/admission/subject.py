@@ -171,4 +171,4 @@ def storage_uri(part: Part) -> StorageUri | None:
     if part.role == PREDICTOR and implementation.get("name") != KSERVE_CONTAINER:
         return None
     value = variable(implementation, STORAGE_URI)
-    return None if value is None else StorageUri(value, (*at, "env", STORAGE_URI))
+    return None if value is None else StorageUri(value, (*at, "env", STORAGE_URI, "value"))

@@ -59,11 +59,15 @@ class RuntimeIntent(Intent):
 
 @record
 class ModelSource:
-    """One model: where it lies and where containers find it."""
+    """One model: where it lies and where containers find it.
+
+    `origin` is that of its URI, `mounted` that of the path, None where nobody can write one.
+    """
 
     uri: str
     mount_path: str
     origin: Origin
+    mounted: Origin | None = None
 
 
 @record

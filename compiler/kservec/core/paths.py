@@ -98,6 +98,29 @@ def with_keys(node: Json, path: Path) -> Path:
     return tuple(steps)
 
 
+def counterpart(value: Json, other: Json, path: Path) -> Path:
+    """The path in another value of the same shape of what is at a path in one: keys of items may differ there.
+
+    What has no counterpart keeps its step.
+    """
+    steps = list(path)
+    field_name = ""
+    for n, step in enumerate(path):
+        if value.__class__ is dict and other.__class__ is dict:
+            value, other = value.get(step), other.get(step)
+        elif value.__class__ is list and other.__class__ is list:
+            i = index_of(value, field_name, step)
+            if not 0 <= i < len(other):
+                break
+            value, other = value[i], other[i]
+            key = item_key(other, field_name) if field_name in KEY_FIELDS else None
+            steps[n] = i if key is None else key
+        else:
+            break
+        field_name = step if step.__class__ is str else ""
+    return tuple(steps)
+
+
 def field_of(path: Path) -> str:
     """The field that holds what is at `path`; empty for a list item."""
     last = path[-1] if path else ""

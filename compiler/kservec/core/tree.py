@@ -17,6 +17,7 @@ from kservec.core.paths import (
     KEY_FIELDS,
     Json,
     Path,
+    counterpart,
     field_of,
     index_of,
     is_keyed,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from kservec.core.text.document import Document
 
 __all__ = [
-    "KEY_FIELDS", "Concat", "Fill", "Graft", "Json", "Layer", "Layers", "Origin", "Path", "Source", "Tree", "index_of",
-    "lookup",
+    "KEY_FIELDS", "Concat", "Fill", "Filled", "Graft", "Json", "Layer", "Layers", "Origin", "Path", "Source", "Tree",
+    "index_of", "lookup",
 ]  # fmt: skip
 
 
@@ -94,6 +95,14 @@ class Graft(NamedTuple):
     at: Path = ()
 
 
+class Filled(NamedTuple):
+    """Origin of a value that is the part at `at` of `older` with its texts filled in: keys of items may be others."""
+
+    older: Tree
+    at: Path
+    value: Json
+
+
 class Moved(NamedTuple):
     """Origin of a list whose items changed places: item `i` was item `indices[i]` (-1: new) at `at` of `older`."""
 
@@ -102,7 +111,7 @@ class Moved(NamedTuple):
     indices: tuple[int, ...]
 
 
-Source: TypeAlias = "Origin | Layers | Fill | Concat | Graft | Moved | Tree"
+Source: TypeAlias = "Origin | Layers | Fill | Filled | Concat | Graft | Moved | Tree"
 """Anything that can answer for a value. A bare tree stands for its own root."""
 
 
@@ -174,6 +183,16 @@ class Tree:  # noqa: PLW1641 - nothing needs a hash of what holds maps
     def sub(self, *path: str | int) -> Tree:
         """The part at `path` as a tree of its own, with its origins."""
         return Tree(lookup(self.value, path), (None, (), Graft(self, path)))
+
+    def refill(self, path: Path, value: Json) -> Tree:
+        """Set the value at `path` to what it is once its texts are filled in; all in it keeps its origins.
+
+        Where the value is an item of a list, and its key was filled in, it is found by that from here on.
+        """
+        filled = with_value(self.value, path, value)
+        key = item_key(value, field_of(path[:-1])) if field_of(path[:-1]) in KEY_FIELDS else None
+        at = path if key is None else (*path[:-1], key)
+        return Tree(filled, (self.journal, at, Filled(self, path, value)))
 
     def note(self, path: Path, origin: Source) -> Tree:
         """Say where a value that is already there comes from (a merge, a concatenation)."""
@@ -265,6 +284,8 @@ def _answer(source: Source, rest: Path) -> tuple[Origin, Path] | None:
                 if value is not None and lookup(value, rest) is not None:
                     return _answer(origin, rest)
             return None
+        case Filled(older, at, value):
+            return older.origin((*at, *counterpart(value, older.get(*at), rest)))
         case Fill(keys, origin):
             return _answer(origin, rest) if rest and rest[0] in keys else None
         case Concat() | Moved():

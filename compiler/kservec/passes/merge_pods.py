@@ -147,12 +147,11 @@ def merged_pod(
     found = merge_findings(unit, pod, runtime, served, intent)
     containers = pod.value["containers"]
     main = [c["name"] for c in containers[:2] if c["name"] in (containers[0]["name"], TRANSFORMER_CONTAINER)]
-    filled: list[Json] = []
     for container in containers[: len(main)]:
         made, more = rendered(unit, pod, container, served.plain)
-        filled.append(made)
+        if made is not container:
+            pod = pod.refill(("containers", container["name"]), made)
         found = (*found, *more)
-    pod = Tree({**pod.value, "containers": [*filled, *containers[len(main) :]]}, pod.journal)
     if len(containers) > len(main):
         pod = beside_filled(unit, pod, [c["name"] for c in runtime.pod["containers"] if c["name"] not in main])
     return with_image(pod, runtime, intent), (*found, *left_placeholders(unit, pod, main))
@@ -220,8 +219,7 @@ def beside_filled(unit: Unit, pod: Tree, names: Sequence[str]) -> Tree:
             continue
         filled = fill_metadata(container, unit.metadata)
         if filled is not container:
-            at = ("containers", container["name"])
-            pod = pod.put(at, filled, pod.sub(*at))
+            pod = pod.refill(("containers", container["name"]), filled)
     return pod
 
 

@@ -98,6 +98,11 @@ def split_explainer(unit: Unit, spec: ExplainerSpec, env: Env) -> Component:
     container = art_container(art, facts, env.platform.explainers.art.image)
     at = unit.source.origin(*EXPLAINER, "art")
     pod = component.pod.put(("containers",), [container, *spec.containers[1:]], at)
+    pod = pod.note(("containers", container["name"]), at)
+    if own := art.rest.get("args"):
+        theirs = unit.source.origin(*EXPLAINER, "art", "args")
+        made = len(container["args"]) - 2 * len(own)
+        pod = pod.note(("containers", container["name"], "args"), Concat(made, at, Concat(len(own), theirs, theirs)))
     intents = component.intents
     if art.storage_uri:
         origin = unit.source.origin(*EXPLAINER, "art", "storageUri")

@@ -144,7 +144,7 @@ def downloaded(pod: Tree, models: list[Model], readers: tuple[str, ...], request
     paths = [m.source.mount_path for m in models]
     path = common_parent(paths)
     if path == "/":
-        raise refusal(NO_COMMON_PARENT, no_common_parent(paths), SHARE_A_FOLDER, models[0].source.origin, request)
+        raise refusal(NO_COMMON_PARENT, no_common_parent(paths), SHARE_A_FOLDER, place_of(models[0]), request)
     wanted = Download(
         arguments=tuple(text for m in models for text in (m.source.uri, m.source.mount_path)),
         volume=volume_name(path, "models"),
@@ -183,8 +183,13 @@ def refuse_overlaps(models: dict[Delivery, list[Model]], request: ModelRequest) 
             path = model.source.mount_path
             if path in seen:
                 message = f"two models are mounted at {path}"
-                raise refusal(code, message, "give each a mountPath of its own", model.source.origin, request)
+                raise refusal(code, message, "give each a mountPath of its own", place_of(model), request)
             seen.add(path)
+
+
+def place_of(model: Model) -> Origin:
+    """Where it is written at which path a model is mounted."""
+    return model.source.mounted or model.source.origin
 
 
 def refusal(code: Code, message: str, remedy: str, origin: Origin, request: ModelRequest) -> Reject:

@@ -16,7 +16,7 @@ from kservec.core.intents import (
     ModelSource,
     ScaleIntent,
 )
-from kservec.core.names import MODEL_PATH
+from kservec.core.names import KSERVE_CONTAINER, MODEL_PATH
 from kservec.core.pods.containers import find, variable
 from kservec.core.pods.strategic import omit_empty
 from kservec.core.records import record
@@ -94,10 +94,18 @@ def bare_component(
             (passed_on(unit.annotations, env.platform), unit.source.origin("metadata", "annotations")),
             (passed_on(spec.annotations, env.platform), written.source("annotations")),
         ),
-        pod=Tree.of(omit_empty(spec.rest), written.source()),
+        pod=written_pod(written),
         implementation=implementation,
         intents=(*extension_intents(written), *more),
     )
+
+
+def written_pod(written: Written[ComponentExtension]) -> Tree:
+    """The pod of a component as the user wrote it, where values of a container that KServe renames are found, too."""
+    value, serving = omit_empty(written.spec.rest), ("containers", KSERVE_CONTAINER)
+    if written.unit.source.moved and lookup(value, serving) is not None:
+        return Tree.built(value, ((), written.source()), (serving, written.source(*serving)))
+    return Tree.of(value, written.source())
 
 
 def extension_intents(written: Written[ComponentExtension]) -> list[Intent]:
@@ -131,7 +139,12 @@ def several_models(written: Written[ComponentExtension]) -> ModelIntent:
     stable = written.unit.spec_as(InferenceService).spec.predictor
     predictor = getattr(written.spec, "model", None) if written.role is Role.PREDICTOR else stable.model
     sources = tuple(
-        ModelSource(uri=s.uri, mount_path=s.mount_path, origin=written.at("storageUris", i))
+        ModelSource(
+            uri=s.uri,
+            mount_path=s.mount_path,
+            origin=written.at("storageUris", i, "uri"),
+            mounted=written.at("storageUris", i, "mountPath"),
+        )
         for i, s in enumerate(written.spec.storage_uris)
     )
     return ModelIntent(
@@ -155,7 +168,6 @@ def custom_model(written: Written[ComponentExtension], name: str | None = None) 
     uri = variable(container, STORAGE_URI) if container is not None else None
     if uri is None or container is None:
         return
-    entry = next(i for i, e in enumerate(container["env"]) if e["name"] == STORAGE_URI)
-    origin = written.at("containers", containers.index(container), "env", entry)
+    origin = written.at("containers", container["name"], "env", STORAGE_URI, "value")
     sources = (ModelSource(uri=uri, mount_path=MODEL_PATH, origin=origin),)
     yield ModelIntent(origin=origin, sources=sources, container_name=storage_container(written))
