@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.pods.templates import KINDS_WITH_PODS
+from kservec.core.pods.templates import KINDS_WITH_PODS, TEMPLATES
 from kservec.core.records import evolve
 from kservec.core.schemas.faults import ENUM, PATTERN, RANGE, TYPE, value_at
 from kservec.core.unit import Step
@@ -58,9 +58,11 @@ def seal(unit: Unit, env: Env) -> Step:
     absent, schemas = env.platform.absent, env.schemas
     sound: list[Manifest] = []
     faulty: list[tuple[Fault, Diagnostic]] = []
-    misfitting: list[tuple[Fault, Diagnostic]] = []
+    in_pods: list[tuple[Fault, Diagnostic]] = []
+    elsewhere: list[tuple[Fault, Diagnostic]] = []
     for made in unit.bundle.manifests:
         ref, body = made.ref, made.body.value
+        misfitting = in_pods if (ref.group, ref.kind) in TEMPLATES else elsewhere
         # The kinds of the core are always there: a bare Service means Knative's.
         if absent and ref.group and not env.platform.has(ref.api_version, ref.kind):
             found.append(absent_kind(unit, made))
@@ -74,8 +76,9 @@ def seal(unit: Unit, env: Env) -> Step:
         elif ref.kind in KINDS_WITH_PODS:
             sound.append(made)
     found += lacking_keys(unit, sound, env)
-    if faulty or misfitting:
-        found += once_each(but_one_name(unit, [*faulty, *without_echoes(unit, misfitting)]))
+    if faulty or in_pods or elsewhere:
+        # What a Service has from the pods is told of in the pods.
+        found += once_each(but_one_name(unit, [*faulty, *without_echoes(unit, [*in_pods, *elsewhere])]))
     return Step(unit, tuple(found))
 
 

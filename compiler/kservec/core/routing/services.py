@@ -25,13 +25,15 @@ from kservec.core.pods.containers import first_port, serving_container
 from kservec.core.records import evolve
 from kservec.core.routing.objects import component_object
 from kservec.core.serving.arguments import PREDICTOR_HOST, options
-from kservec.core.tree import Layer, Origin, Tree
+from kservec.core.tree import Graft, Layer, Origin, Tree
 from kservec.core.unit import Port, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kservec.core.bundle import Manifest
     from kservec.core.registry import Env
-    from kservec.core.tree import Json
+    from kservec.core.tree import Json, Path, Source
     from kservec.core.unit import Component, Unit
 
 H2C = "kubernetes.io/h2c"
@@ -96,7 +98,23 @@ def render_service(unit: Unit, component: Component) -> Manifest:
     if component.headless:
         spec["clusterIP"] = HEADLESS
     ref = ObjectRef("v1", "Service", unit.namespace, component.name)
-    return component_object(ref, component, Tree.of(spec, MADE))
+    return component_object(ref, component, Tree.built(spec, ((), MADE), *ports_written(component)))
+
+
+def ports_written(component: Component) -> Iterator[tuple[Path, Source]]:
+    """Where the ports of a component's Service were written: at those of the container that they are made of.
+
+    The number of the first one is KServe's own, and so is where it leads to, if that is the agent.
+    """
+    pod = component.pod
+    container = serving_container(pod.value)
+    for i, (port, declared) in enumerate(zip(component.ports, container.get("ports") or (), strict=False)):
+        here, there = ("ports", port.port), ("containers", container["name"], "ports", declared["containerPort"])
+        number = Graft(pod, (*there, "containerPort"))
+        yield here, Graft(pod, there)
+        yield (*here, "port"), number if i else MADE
+        yield (*here, "targetPort"), number if i or not component.agent else MADE
+        yield (*here, "appProtocol"), Graft(pod, (*there, "name"))
 
 
 def render_node_services(unit: Unit, component: Component) -> tuple[Manifest, ...]:
