@@ -239,3 +239,102 @@ def test_rules_of_a_route_point_at_the_users() -> None:
               matches: [{path: {type: PathPrefix, value: /}}]
 """
     assert line_of(LLM + routed, "HTTPRoute", ("spec", "rules", 0, "name")) == "            - name: second"
+
+
+TEMPLATED = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: own, namespace: ml}
+spec:
+  supportedModelFormats: [{name: sklearn, autoSelect: true}]
+  volumes: [{name: scratch, emptyDir: {}}]
+  containers:
+    - name: kserve-container
+      image: "server:1"
+      env:
+        - {name: "KEY_{{.Labels.team}}", value: one}
+      volumeMounts:
+        - {name: scratch, mountPath: "/work/{{.Name}}"}
+      ports:
+        - {name: http, containerPort: 8080}
+        - {containerPort: 9000}
+    - name: "{{.Name}}-helper"
+      image: "helper:1"
+      env:
+        - {name: "{{.Name}}", value: two}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("kserve-container", "env", "KEY_risk", "value"), '        - {name: "KEY_{{.Labels.team}}", value: one}'),
+        (("kserve-container", "volumeMounts", "/work/churn", "name"),
+         '        - {name: scratch, mountPath: "/work/{{.Name}}"}'),
+        (("churn-helper", "image"), '      image: "helper:1"'),
+        (("churn-helper", "env", "churn", "value"), '        - {name: "{{.Name}}", value: two}'),
+        (("kserve-container", "env", "MODE", "value"), "        - {name: MODE, value: stable}"),
+    ],
+)  # fmt: skip
+def test_what_a_template_names_is_where_the_template_is(path: tuple[str, ...], line: str) -> None:
+    """A container, variable or mount whose name is filled in is found by what it has come to be called."""
+    text = TEMPLATED + SERVICE.format(scaler="hpa", scaling="")
+    assert line_of(text, DEPLOYMENT, (*POD, "containers", *path)) == line
+
+
+def test_a_port_of_a_service_is_where_the_container_has_it() -> None:
+    """That of the runtime, with all that follows from it; the number of the first one is at no line."""
+    text = TEMPLATED + SERVICE.format(scaler="hpa", scaling="")
+    found = compile_files([File("spec.yaml", text.encode())]).diagnostics
+    (unnamed,) = [d for d in found if d.code.slug == "output/unnamed-port"]
+    assert unnamed.span is not None
+    assert text.splitlines()[unnamed.span.line - 1] == "        - {containerPort: 9000}"
+    sound = text.replace("{containerPort: 9000}", "{name: grpc, containerPort: 9000}")
+    for field in ("name", "targetPort", "port", "appProtocol"):
+        assert "containerPort: 9000" in line_of(sound, "Service", ("spec", "ports", 9000, field))
+    assert "containerPort: 8080" in line_of(sound, "Service", ("spec", "ports", 80, "targetPort"))
+
+
+def test_arguments_of_an_art_explainer() -> None:
+    """The user's own, which stand there twice, are at their lines; what is made of its fields is at the explainer."""
+    explainer = """\
+  explainer:
+    art:
+      type: SquareAttack
+      securityContext: {runAsUser: 7}
+      args:
+        - --own
+"""
+    text = SERVICE.format(scaler="hpa", scaling="") + explainer
+    front, _ = front_of([File("spec.yaml", text.encode())])
+    made = [m.body for s in steps_of(front) for m in s.unit.bundle.manifests if m.ref.name == "churn-explainer"]
+    body = next(b for b in made if b.get("kind") == DEPLOYMENT)
+    at = (*POD, "containers", "kserve-container")
+    lines = text.splitlines()
+    user = body.span((*at, "securityContext", "runAsUser"))
+    assert user is not None
+    assert "runAsUser" in lines[user.line - 1]
+    args = body.get(*at, "args")
+    spans = [body.span((*at, "args", i)) for i, arg in enumerate(args) if arg == "--own"]
+    assert [lines[span.line - 1].strip() for span in spans if span is not None] == ["- --own", "- --own"]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('    storageUris:\n      - mountPath: /mnt/a\n        uri: "gs//models/a"\n', '"gs//models/a"'),
+        ("    containers:\n    - image: own:1\n      name: mine\n      env:\n        - name: STORAGE_URI\n"
+         '          value: "gs//models/b"\n', '"gs//models/b"'),
+    ],
+)  # fmt: skip
+def test_a_finding_about_a_uri_points_to_the_uri(written: str, shown: str) -> None:
+    """To its line and column, wherever in its entry it stands and whatever the container is called."""
+    service = SERVICE.format(scaler="hpa", scaling="").partition("    model:")[0]
+    model = "    model:\n      modelFormat: {name: sklearn}\n"
+    text = service + (written if "containers" in written else model + written)
+    found = compile_files([File("spec.yaml", text.encode())]).diagnostics
+    (slip,) = [d for d in found if d.code.slug == "storage/scheme-misspelt"]
+    span = slip.span
+    assert span is not None
+    assert text.splitlines()[span.line - 1][span.column - 1 : span.end_column - 1] == shown

@@ -101,7 +101,7 @@ def with_keys(node: Json, path: Path) -> Path:
 def counterpart(value: Json, other: Json, path: Path) -> Path:
     """The path in another value of the same shape of what is at a path in one: keys of items may differ there.
 
-    What has no counterpart keeps its step.
+    Steps stay as they are from a list on whose items are not as many as those of the other.
     """
     steps = list(path)
     field_name = ""
@@ -110,7 +110,7 @@ def counterpart(value: Json, other: Json, path: Path) -> Path:
             value, other = value.get(step), other.get(step)
         elif value.__class__ is list and other.__class__ is list:
             i = index_of(value, field_name, step)
-            if not 0 <= i < len(other):
+            if i < 0 or len(value) != len(other):
                 break
             value, other = value[i], other[i]
             key = item_key(other, field_name) if field_name in KEY_FIELDS else None

@@ -160,7 +160,7 @@ def with_templates(unit: Unit, spec: Tree, data: Struct, plain: frozenset[int]) 
         message = f"a template of {unit.ref} cannot be filled in: {error}"
         raise Reject(finding(unit, TEMPLATE, message, place, "correct the text between {{ and }}")) from None
     value = made.value["spec"]
-    tree = spec if value is spec.value else Tree(value, spec.journal)
+    tree = spec if value is spec.value else spec.refill((), value)
     for at, kept in made.left_out.items():
         tree = tree.note(at[1:], Moved(spec, at[1:], kept)) if at[:1] == ("spec",) else tree
     return tree
