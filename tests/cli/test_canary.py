@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from tests import libyaml
+
+from kservec.cli.main import run as main
 
 from .running import PROJECT, kservec, tree
 
@@ -154,6 +156,26 @@ def test_a_dry_run_shows_and_writes_nothing(tmp_path: Path) -> None:
     before = spec(repo)
     ran = kservec(repo, "canary", "start", "fraud", "--model", "s3://models/fraud/v8", "--dry-run")
     assert (ran.status, "+        storageUri: s3://models/fraud/v8\n" in ran.out, spec(repo)) == (0, True, before)
+
+
+@pytest.mark.parametrize("step", [("start", "fraud", "--model", "s3://models/fraud/v8"), ("rollback", "fraud")])
+def test_a_dry_run_says_what_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], step: tuple[str, ...]
+) -> None:
+    """As the step itself would: of a folder that nobody may write into, here for want of such a user."""
+    repo = made(tmp_path)
+    if step[0] != "start":
+        run(repo, "start", "fraud", "--model", "s3://models/fraud/v8")
+
+    def closed(*_: object, **given: object) -> NoReturn:
+        raise PermissionError(13, "Permission denied", str(given.get("dir", "")))
+
+    monkeypatch.chdir(repo)
+    monkeypatch.setattr("tempfile.mkstemp", closed)
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    statuses = [main(["canary", *step, *dry]) for dry in ((), ("--dry-run",))]
+    assert statuses == [2, 2]
+    assert capfd.readouterr().err == "error: cannot write services/fraud.yaml: Permission denied\n" * 2
 
 
 @pytest.mark.parametrize(

@@ -234,6 +234,16 @@ def test_a_check_tells_by_its_exit_status(tmp_path: Path) -> None:
     assert tree(repo) == before
 
 
+def test_a_dry_run_says_what_cannot_be_written(tmp_path: Path) -> None:
+    """As the promotion itself would: here of a patch that is a link to where no folder is."""
+    repo = repository(tmp_path, STAGED)
+    (repo / PINS).symlink_to("gone/pins.yaml")
+    before = tree(repo)
+    ran, dry = (kservec(repo, "promote", "prod", "--from", "staging", *more) for more in ((), ("--dry-run",)))
+    assert (ran.status, ran.out, ran.err) == (2, "", f"error: cannot write {PINS}: No such file or directory\n")
+    assert (dry, tree(repo)) == (ran, before)
+
+
 def test_a_promotion_for_programs(tmp_path: Path) -> None:
     """As JSON there are the pins, the files, and the diff."""
     repo = repository(tmp_path, STAGED)

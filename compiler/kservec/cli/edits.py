@@ -78,8 +78,14 @@ def foreseen(workspace: Workspace, edited: Edited) -> Outcome:
     """What would come of an edit, of which nothing is written.
 
     Raises:
-        click.ClickException: a file cannot be read.
+        click.ClickException: a file cannot be read, or could not be written.
     """
+    from kservec.io.editing import refuse_unwritable_below  # noqa: PLC0415 - not needed for what is refused
+
+    try:
+        refuse_unwritable_below(workspace.root, edited.contents)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from None
     try:
         return judged(workspace._replace(pending=edited.contents), edited)
     except OSError as error:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kservec.io.file_writer import replace_file
+from kservec.io.file_writer import refuse_unwritable, replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 
@@ -30,13 +30,24 @@ def exchanged(root: Path, contents: Mapping[str, bytes | None]) -> dict[str, byt
     return before
 
 
+def refuse_unwritable_below(root: Path, paths: Iterable[str]) -> None:
+    """Look whether `exchanged` could write files, and leave all as it is.
+
+    Raises:
+        OSError: it could not, as far as that can be told; the error is the one that it would raise.
+    """
+    for path in paths:
+        refuse_unwritable(root / path)
+
+
 def put(place: Path, content: bytes | None) -> None:
-    """Give a file a content, or take it away.
+    """Give a file a content, or take it away. A link to nothing is no file, and stays.
 
     Raises:
         OSError: it cannot be written.
     """
     if content is None:
-        place.unlink(missing_ok=True)
+        if place.exists():
+            place.unlink()
     else:
         replace_file(place, content)
