@@ -229,6 +229,10 @@ OWN_IMAGE = "registry.example.com/mirror/storage-initializer:v0.21.0"
         ("hf://acme/", "the model"),
         ("hf://acme/:main", "the model"),
         ("hf://acme/tiny:main", ""),
+        ("hf:///tiny", "the owner or the model"),
+        ("modelscope://acme", "the owner or the model"),
+        ("modelscope://acme/", "the model"),
+        ("modelscope://acme/tiny", ""),
         ("s3://bucket", ""),
         ("gs://bucket/", ""),
         ("pvc://claim", ""),
@@ -236,7 +240,8 @@ OWN_IMAGE = "registry.example.com/mirror/storage-initializer:v0.21.0"
 )
 def test_a_uri_that_stops_before_the_model(attach, uri, parts):
     """KServe takes it and its download does not: the warning says what is missing, and the form that has it."""
-    found = attach(uri, image=OWN_IMAGE).diagnostics
+    hubs = storage_container("hubs", {"prefix": "modelscope://"}, image=OWN_IMAGE)
+    found = attach(uri, image=OWN_IMAGE, containers=(hubs,)).diagnostics
     assert [f.code.slug for f in found] == (["storage/uri-incomplete"] if parts else [])
     assert all(f"lacks {parts}:" in f.message and f.help.startswith("write it as ") for f in found)
 
@@ -248,6 +253,86 @@ def test_a_host_alone_that_is_refused(attach, uri):
     assert found.code.slug == "storage/no-model"
     assert found.message.endswith("it lacks the container and the path")
     assert found.help == "write it as https://ACCOUNT.blob.core.windows.net/CONTAINER/PATH"
+
+
+@pytest.mark.parametrize(
+    ("uri", "lacks"),
+    [
+        ("https:///x", "the host"),
+        ("http:///x/y", "the host"),
+        ("https://:8080/x", "the host"),
+        ("https://reader@/x", "the host"),
+        ("gs:///models/x", "the bucket"),
+    ],
+)
+def test_nothing_to_begin_with(attach, uri, lacks):
+    """Without a host or a bucket there is no place where the rest could lie, whatever program looks for it."""
+    container = storage_container("any", {"prefix": uri.partition(":")[0]}, image="i:1")
+    (found,) = attach(uri, containers=(container,)).diagnostics
+    assert (found.code.slug, found.message) == ("storage/no-model", f"{uri!r} names no model: it lacks {lacks}")
+
+
+def test_a_password_before_no_host_is_not_shown(attach):
+    """The message speaks of the URI without quoting it."""
+    (found,) = attach("https://reader:thevalue@/x").diagnostics
+    assert found.code.slug == "storage/no-model"
+    assert "thevalue" not in found.message + found.help
+
+
+@pytest.mark.parametrize(
+    ("uri", "form"),
+    [
+        ("hf://acme/tiny/", "hf://acme/tiny"),
+        ("hf://acme/tiny:main/config.json", "hf://acme/tiny:main"),
+        ("modelscope://acme/tiny/master", "modelscope://acme/tiny"),
+    ],
+)
+def test_a_uri_that_goes_on_behind_the_model(attach, uri, form):
+    """A hub's models have an owner and a name; the storage initializer refuses everything else."""
+    hubs = storage_container("hubs", {"prefix": "modelscope://"}, image=OWN_IMAGE)
+    (found,) = attach(uri, image=OWN_IMAGE, containers=(hubs,)).diagnostics
+    assert found.code.slug == "storage/uri-surplus"
+    assert found.help == f"write it as {form}, with no slash behind it"
+    others = storage_container("any", {"prefix": uri[:5]}, image="i:1")
+    assert attach(uri, image=OWN_IMAGE, containers=(others,)).slugs == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "problem"),
+    [
+        ("s3:// b/m", "has a space in it"),
+        ("s3://b/ m", "has a space in it"),
+        ("s3://b/m /v1", "has a space in it"),
+        ("https://host name/m", "has a space in it"),
+        ("hf://acme/tiny model", "has a space in it"),
+        ("s3://b/my model", ""),
+        ("file:///my model", ""),
+        ("s3://b/m ", "ends with a space"),
+        ("s3://b/m\n", "ends with a line break"),
+        ("gs://b/\tm", "has a tab in it"),
+        ("gs://b/\u00a0m", "has white space in it"),
+        ("/models/m ", "ends with a space"),
+        (" /models/m", "begins with a space"),
+        ("/models/my model", ""),
+        ("https://host/my%20model", ""),
+        ("s3://b/m", ""),
+    ],
+)
+def test_white_space_in_a_uri(attach, uri, problem):
+    """It counts as a part of the name, and hardly any name has some; the download gets the URI as in KServe."""
+    result = attach(uri)
+    assert result.slugs == (["storage/uri-white-space"] if problem else [])
+    assert [f.message.partition(",")[0] for f in result.diagnostics] == (
+        [f"the URI of the model {problem}"] if problem else []
+    )
+    assert result.initializer["args"][0] == uri
+
+
+def test_white_space_before_the_scheme(attach):
+    """It makes the scheme another one, which is refused; the one that was meant is named."""
+    (found,) = attach("  s3://b/m").diagnostics
+    assert found.code.slug == "storage/unknown-scheme"
+    assert found.help.startswith("did you mean s3://? ")
 
 
 def test_a_form_that_another_scheme_would_break(attach):
@@ -276,6 +361,34 @@ def test_other_downloads_may_ask_for_less(attach):
         ("{bucket}/a", "{bucket}"),
         ("%(bucket)s/a", "%(bucket)s"),
         ("s3://<bucket>/<path/to/model>", "<bucket>"),
+        ("s3://bucket/${{ model }}", "${{ model }}"),
+        ("s3://bucket/{% model %}", "{% model %}"),
+        ("s3://bucket/#{model}", "#{model}"),
+        ("s3://bucket/{}", "{}"),
+        ("s3://bucket/[model]", "[model]"),
+        ("s3://bucket/[[ model ]]", "[[ model ]]"),
+        ("s3://bucket/((model))", "((model))"),
+        ("s3://bucket/$model/v1", "$model"),
+        ("%MODEL%", "%MODEL%"),
+        ("s3://%BUCKET%/a", "%BUCKET%"),
+        ("s3://%s/a", "%s"),
+        ("s3://bucket/__MODEL__", "__MODEL__"),
+        ("s3://bucket/@model@", "@model@"),
+        ("s3://bucket/@@model@@", "@@model@@"),
+        ("s3://bucket/#MODEL#", "#MODEL#"),
+        ("s3://YOUR_BUCKET/a", "YOUR_BUCKET"),
+        ("s3://bucket/changeme", "changeme"),
+        ("s3://bucket/REPLACE-ME/a", "REPLACE-ME"),
+        ("s3://bucket/TODO", "TODO"),
+        ("s3://undefined/a", "undefined"),
+        ("s3://bucket/None/a", "None"),
+        ("oci://host/model:null", "null"),
+        ("s3://bucket/a__b/__init__/exchange-me/TODOs", ""),
+        ("s3://bucket/nullable/None-1", ""),
+        ("s3://bucket/a_$folder$", ""),
+        ("https://host/%C3%A4%2Fa%20b%2F", ""),
+        ("https://[2001:db8::1]:8080/a", ""),
+        ("oci://host/m:1@sha256:0f1d6b81d8b0e5ea4ab0e5b7d1ec1b9b9e5bf4a6de9d4e6f0a8bf2b4de1e77aa", ""),
         ("s3://bucket/price$/a", ""),
         ("s3://bucket/a{1", ""),
         ("https://host/m%20(1).zip", ""),

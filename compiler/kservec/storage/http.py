@@ -30,10 +30,16 @@ def grant(secret: Secret, _env: Env) -> Grant:
 
 
 def lacking(uri: str) -> Lack | None:
-    """The file, which a web server has to be asked for by its name. KServe: python/storage, _download_from_uri."""
+    """The host, or the file, which a web server has to be asked for by its name.
+
+    KServe: python/storage, _download_from_uri
+    """
     scheme, _, rest = uri.partition("://")
-    _, _, path = rest.partition("?")[0].partition("#")[0].partition("/")
-    return None if path.rpartition("/")[2] else Lack("the file", f"{scheme}://HOST/PATH/FILE")
+    authority, _, path = rest.partition("?")[0].partition("#")[0].partition("/")
+    form = f"{scheme}://HOST/PATH/FILE"
+    if authority.rpartition("@")[2].partition(":")[0] == "":
+        return Lack("the host", form, is_start=True)
+    return None if path.rpartition("/")[2] else Lack("the file", form)
 
 
 SCHEME = Scheme(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable
-from kservec.core.models.storage_scheme import Delivery, Lack, Scheme, SchemeTrait
+from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait, lacking_owner_or_model
 from kservec.core.registry import Credential, Grant
 
 if TYPE_CHECKING:
@@ -23,19 +23,12 @@ def grant(secret: Secret, _env: Env) -> Grant:
     return Grant((secret_variable(TOKEN, secret, TOKEN),))
 
 
-def lacking(uri: str) -> Lack | None:
-    """The owner or the model; a revision may follow. KServe: python/storage, _download_hf."""
-    owner, slash, model = uri.partition("://")[2].partition("/")
-    if owner and model.partition(":")[0]:
-        return None
-    return Lack("the model" if slash else "the owner or the model", "hf://OWNER/MODEL")
-
-
 SCHEME = Scheme(
     name="hf",
     prefixes=("hf://",),
     delivery=Delivery.DOWNLOAD,
-    lacking=lacking,
+    lacking=lacking_owner_or_model,
+    most_parts=2,
     traits=frozenset((SchemeTrait.LLM, SchemeTrait.LORA)),
     download_env=(
         ("HF_HUB_ENABLE_HF_TRANSFER", "1"),

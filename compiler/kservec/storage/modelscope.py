@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable
-from kservec.core.models.storage_scheme import Delivery, Scheme
+from kservec.core.models.storage_scheme import Delivery, Scheme, lacking_owner_or_model
 from kservec.core.registry import Credential, Grant
 
 if TYPE_CHECKING:
@@ -23,5 +23,12 @@ def grant(secret: Secret, _env: Env) -> Grant:
     return Grant((secret_variable(TOKEN, secret, TOKEN),))
 
 
-SCHEME = Scheme(name="modelscope", prefixes=("modelscope://",), delivery=Delivery.DOWNLOAD, supported=False)
+SCHEME = Scheme(
+    name="modelscope",
+    prefixes=("modelscope://",),
+    delivery=Delivery.DOWNLOAD,
+    lacking=lacking_owner_or_model,
+    most_parts=2,
+    supported=False,
+)
 CREDENTIAL = Credential(name="modelscope", rank=80, keys=lambda _env: (TOKEN,), grant=grant)

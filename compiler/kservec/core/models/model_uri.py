@@ -37,8 +37,8 @@ NO_MODEL = Code(
     "storage/no-model",
     Severity.ERROR,
     "a storage URI that names no model",
-    "Nothing stands behind the scheme, no bucket or claim before the first slash, or a host alone, so there is nothing "
-    "to bring in. Most often a variable of a template was empty.",
+    "Nothing stands behind the scheme, no bucket, claim or host before the first slash, or a host alone, so there is "
+    "nothing to bring in. Most often a variable of a template was empty.",
 )
 
 MISSPELT = Code(
@@ -91,6 +91,9 @@ def no_model(uri: str, env: Env, place: Callable[[], Span | None], subject: Obje
     if not has_scheme or scheme is None or uri.startswith(ANY_SCHEME):
         return None
     if rest.strip("/"):
+        lack = lack_of(uri, env)
+        if lack is not None and lack.is_start:
+            return lacks(uri, lack, place(), subject)
         begins = SchemeTrait.BUCKET in scheme.traits or scheme.delivery is Delivery.MOUNT
         if not begins or not rest.startswith("/"):
             return None
@@ -101,6 +104,13 @@ def no_model(uri: str, env: Env, place: Callable[[], Span | None], subject: Obje
         help=f"write behind {written}:// where the model lies",
         subject=subject,
     )
+
+
+def lacks(uri: str, lack: Lack, span: Span | None, subject: ObjectRef) -> Diagnostic:
+    """The diagnostic for a URI that cannot do without what it lacks; a password in it is not shown."""
+    shown = repr(uri) if password_in_uri(uri, lambda: span, subject) is None else "the URI"
+    message = f"{shown} names no model: it lacks {lack.parts}"
+    return Diagnostic(code=NO_MODEL, message=message, span=span, help=f"write it as {lack.form}", subject=subject)
 
 
 def misspelt_scheme(uri: str, env: Env, place: Callable[[], Span | None], subject: ObjectRef) -> Diagnostic | None:
@@ -168,14 +178,14 @@ def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Di
     """The diagnostic for a URI that is not supported. Named are the kinds of URIs that serve in most places."""
     lack, scheme = lack_of(uri, env), env.plugs.scheme(uri)
     if lack is not None:
-        message, remedy = f"{uri!r} names no model: it lacks {lack.parts}", f"write it as {lack.form}"
-        return Diagnostic(code=NO_MODEL, message=message, span=origin.span(), help=remedy, subject=subject)
+        return lacks(uri, lack, origin.span(), subject)
     if scheme is not None and scheme.supported:
         message, remedy = f"nothing can bring in {uri!r}", f"write it as {' or '.join(scheme.forms)}"
         return Diagnostic(code=UNKNOWN_SCHEME, message=message, span=origin.span(), help=remedy, subject=subject)
     forms = supported_forms(env)
     known = {f.partition("://")[0] for f in forms}
-    meant = closest(uri.partition("://")[0], known)
+    written = uri.partition("://")[0].strip()
+    meant = written if written in known else closest(written, known)
     hint = f"did you mean {meant}://? " if meant is not None else ""
     uses = {form: len(s.traits) for s in env.plugs.schemes for form in (s.forms or s.prefixes)}
     order = sorted(forms, key=lambda form: (form.partition("://")[0] != meant, -uses.get(form, 0), form))

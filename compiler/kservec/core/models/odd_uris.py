@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.models.model_uri import ANY_SCHEME, lack_of
+from kservec.core.models.model_uri import ANY_SCHEME, is_local_path, lack_of, meant_uri
 from kservec.core.names import STORAGE_INITIALIZER
 from kservec.core.pods.containers import find
 
@@ -29,27 +29,65 @@ INCOMPLETE = Code(
     "TrainedModel names the file that it writes as the URI ends, and can do without a name for archives alone.",
 )
 
+SURPLUS = Code(
+    "storage/uri-surplus",
+    Severity.WARNING,
+    "a storage URI that goes on behind the model",
+    "KServe takes the URI, and its storage initializer does not: of a hub it asks for an owner and a model, with "
+    "nothing behind them but a revision after a colon. A slash at the end is too much as well. A "
+    "ClusterStorageContainer with a program of its own may take more, and nothing is said where the image is not a "
+    "storage-initializer by its name.",
+)
+
+WHITE_SPACE = Code(
+    "storage/uri-white-space",
+    Severity.WARNING,
+    "white space in a storage URI",
+    "KServe hands the URI on as it is, so that the space counts as a part of the name: no bucket, host, claim or hub "
+    "has such a name, and hardly a file or folder begins or ends with one on purpose. Most often a line of YAML was "
+    "folded into a space, or one was copied along at the end. Nothing is said of a space within the name of a file.",
+)
+
 UNFILLED = Code(
     "storage/unfilled-placeholder",
     Severity.WARNING,
     "a storage URI with a placeholder that nothing fills in",
     "The text looks like one that a template engine, or whoever copied an example, should have replaced: `${BUCKET}`, "
-    "`{{bucket}}`, `<bucket>`. KServe fills nothing in here, so the download asks for just these characters. `$(NAME)` "
-    "is filled in where the download container has a variable of that name, `${name}` where `gitops.flux.substitute` "
-    "has one.",
+    "`{{bucket}}`, `<bucket>`, `%BUCKET%`, `__BUCKET__`, `@bucket@`, `CHANGE_ME`; or like what such an engine leaves "
+    "behind for a value that it does not know: `None`, `undefined`. KServe fills nothing in here, so the download asks "
+    "for just these characters. `$(NAME)` is filled in where the download container has a variable of that name, "
+    "`${name}` where `gitops.flux.substitute` has one.",
 )
 
 _placeholders = re.compile(
-    r"\$\{(?P<flux>\w*)[^{}]*\}|\$\((?P<variable>[^()]*)\)|\$[A-Z_][A-Z0-9_]*"
-    r"|\{\{[^{}]*\}\}|\{[\w .-]+\}|<[^<>]+>|%\(\w+\)s",
+    # of shells, Flux and Kubernetes: ${a}, $(a), $A; $a only as a whole word, for keys may have the sign in them
+    r"\$\{(?!\{)(?P<flux>\w*)[^{}]*\}|\$\((?P<variable>[^()]*)\)|\$[A-Z_][A-Z0-9_]*|(?<![\w$])\$[a-z]\w*(?![\w$])"
+    # {{a}}, ${{a}}, {% a %}, {a}, #{a}, <a>, [a], [[a]], ((a))
+    r"|\$?\{\{[^{}]*\}\}|\{%[^{}]*%\}|#?\{[\w .-]*\}|<[^<>]+>|\[{1,2} ?[A-Za-z_][\w .-]*\]{1,2}|\(\([^()]+\)\)"
+    # %(a)s, %s, %A%, which is no percent encoding, @a@, @@a@@, #A#, __A__
+    r"|%\(\w+\)s|%s(?!\w)|%[A-Za-z_]\w*%(?![0-9A-Fa-f]{2})|(?<![^/_-])@{1,2}[A-Za-z_][\w.-]*@{1,2}|#[A-Z_]\w*#"
+    r"|(?<![A-Za-z0-9])__[A-Z][A-Z0-9_]*?__(?![A-Za-z0-9])"
+    # what people write for others to replace, and what engines write for what they do not know
+    r"|(?<![A-Za-z0-9])(?:(?i:change|replace)[_-]?(?i:me)|YOUR[_-][A-Z][A-Z_-]*|FIXME|TODO)(?![A-Za-z0-9])"
+    r"|(?<=[/:])(?P<nothing>None|undefined|null|nil)(?=[/:]|\Z)",
     re.ASCII,
 ).finditer
+_has_word = re.compile(r"__|(?i:e[_-]?me)|YOUR|FIXME|TODO|[/:](?:None|undefined|null|nil)(?:[/:]|\Z)", re.ASCII).search
+"""Beginnings of placeholders that are made of letters alone, which a URI that looks plain may have."""
+_odd_space = re.compile(r"://[^/]*(?P<begin>\s)|/(?P<after>\s)|(?P<before>\s)/|(?P<other>[^\S ])").search
+_any_space = re.compile(r"://.*(?P<any>\s)", re.DOTALL).search
+"""White space where names of files have none, and anywhere."""
 _is_plain = re.compile(r"[a-z][a-z0-9+]*://[\w-][\w.:-]*/[\w./:=~+-]*", re.ASCII).fullmatch
 
 
 def is_odd(uri: str, env: Env) -> bool:
     """Whether there may be something to say of a URI as a text; hardly ever."""
-    return _is_plain(uri) is None or lack_of(uri, env) is not None
+    return (
+        _is_plain(uri) is None
+        or _has_word(uri) is not None
+        or lack_of(uri, env) is not None
+        or form_of_surplus(uri, env) != ""
+    )
 
 
 class Place(NamedTuple):
@@ -66,14 +104,20 @@ class Place(NamedTuple):
 def said_of(uri: str, place: Place, env: Env) -> Iterator[Diagnostic]:
     """What there is to say of a URI by what brings the model in."""
     container = downloader(uri, place.pod)
-    lack = lack_of(uri, env)
-    if lack is not None and container is not None and STORAGE_INITIALIZER in container.get("image", ""):
-        message = f"the URI of the model lacks {lack.parts}: it cannot be downloaded"
-        yield said(INCOMPLETE, message, f"write it as {lack.form}", place)
+    if container is not None and STORAGE_INITIALIZER in container.get("image", ""):
+        if (lack := lack_of(uri, env)) is not None:
+            message = f"the URI of the model lacks {lack.parts}: it cannot be downloaded"
+            yield said(INCOMPLETE, message, f"write it as {lack.form}", place)
+        elif form := form_of_surplus(uri, env):
+            message = "the URI of the model goes on behind the model: it cannot be downloaded"
+            yield said(SURPLUS, message, f"write it as {form}, with no slash behind it", place)
     placeholder = unfilled(uri, container, env)
     if placeholder:
         message = f"nothing fills in {placeholder!r} in the URI of the model"
         yield said(UNFILLED, message, "fill it in before the file is compiled, or write what it stands for", place)
+    elif problem := white_space(uri, env):
+        message = f"the URI of the model {problem}, which counts as a part of the name"
+        yield said(WHITE_SPACE, message, "take it out", place)
 
 
 def unfilled(uri: str, container: Json | None, env: Env) -> str:
@@ -90,6 +134,37 @@ def unfilled(uri: str, container: Json | None, env: Env) -> str:
         if not is_replaced and flux not in later:
             return found[0]
     return ""
+
+
+def form_of_surplus(uri: str, env: Env) -> str:
+    """The form of a URI that has more parts than its scheme allows; empty for others."""
+    scheme = env.plugs.scheme(uri)
+    if scheme is None or not scheme.most_parts:
+        return ""
+    prefix, _, rest = uri.partition("://")
+    parts = rest.split("/")
+    return f"{prefix}://{'/'.join(parts[: scheme.most_parts])}" if len(parts) > scheme.most_parts else ""
+
+
+def white_space(uri: str, env: Env) -> str:
+    """Where white space is in a URI, in words; empty if nowhere that matters.
+
+    Names of files may well have spaces inside; those of a hub's models have none.
+    """
+    if uri[-1:].isspace():
+        return "" if meant_uri(uri, env) else f"ends with {sign(uri[-1])}"
+    if uri[:1].isspace() and not meant_uri(uri, env):
+        return f"begins with {sign(uri[0])}" if uri.lstrip().startswith("/") else ""
+    if is_local_path(uri):
+        return ""
+    scheme = env.plugs.scheme(uri)
+    found = _any_space(uri) if scheme is not None and scheme.most_parts else _odd_space(uri)
+    return f"has {sign(found[found.lastgroup or 0])} in it" if found is not None else ""
+
+
+def sign(space: str) -> str:
+    """White space in words."""
+    return {" ": "a space", "\t": "a tab", "\n": "a line break"}.get(space, "white space")
 
 
 def said(code: Code, message: str, remedy: str, place: Place) -> Diagnostic:

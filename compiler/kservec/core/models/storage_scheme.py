@@ -80,10 +80,14 @@ class Attached(NamedTuple):
 
 
 class Lack(NamedTuple):
-    """What a URI does not say and its download asks for, in words, and the form that has all of it."""
+    """What a URI does not say and its download asks for, in words, and the form that has all of it.
+
+    `is_start` marks what all the rest lies in, a bucket or a host: without that no program can make sense of the URI.
+    """
 
     parts: str
     form: str
+    is_start: bool = False
 
 
 @record
@@ -92,7 +96,8 @@ class Scheme:
 
     `prefixes` end in `://`. `claims` is for schemes that are known by more than a prefix: how much of a URI the scheme
     recognises, 0 for nothing; the longest claim wins. `accepts` refuses URIs of the scheme that are malformed.
-    `lacking` says what of the scheme's form a URI leaves out, where the form has more than one part.
+    `lacking` says what of the scheme's form a URI leaves out, where the form has more than one part. `most_parts` is
+    how many parts a URI has at most, between slashes; 0 for any number.
     `supported` tells whether KServe's own list of URIs has the scheme; others need a ClusterStorageContainer.
     `forms` is how that list shows the scheme, its prefixes by default. `resolve` gives the URI of another scheme that
     stands for one of this scheme, `resolve_for_llm` the same where the pods of LLMInferenceServices differ.
@@ -109,6 +114,7 @@ class Scheme:
     claims: Callable[[str], int] | None = None
     accepts: Callable[[str], bool] | None = None
     lacking: Callable[[str], Lack | None] | None = None
+    most_parts: int = 0
     supported: bool = True
     forms: tuple[str, ...] = ()
     resolve: Callable[[str, Env], str] | None = None
@@ -124,3 +130,15 @@ class Scheme:
         place, separator, name = uri.partition("://")
         name, mark, revision = name.partition(self.revision_mark) if self.revision_mark else (name, "", "")
         return f"{place}{separator}{name}", revision if mark else ""
+
+
+def lacking_owner_or_model(uri: str) -> Lack | None:
+    """What the URI of a hub leaves out; a revision may follow the model.
+
+    KServe: python/storage, _download_hf and _download_ms
+    """
+    scheme, _, rest = uri.partition("://")
+    owner, slash, model = rest.partition("/")
+    if owner and model.partition(":")[0]:
+        return None
+    return Lack("the model" if slash and owner else "the owner or the model", f"{scheme}://OWNER/MODEL")
