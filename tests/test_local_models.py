@@ -202,6 +202,7 @@ def test_parameters_without_a_key_have_no_effect() -> None:
         (cache(sourceModelUri="/a/b"), GROUPS, "localmodel/not-downloadable"),
         (cache(sourceModelUri="warehouse://a/b"), GROUPS, "localmodel/not-downloadable"),
         (cache(modelSize="101Gi", nodeGroups=["small"]), GROUPS, "localmodel/too-large"),
+        (cache(modelSize="10m"), GROUPS, "output/quantity-odd"),
         (cache(nodeGroups=["s"]), (group("s", claim={"storageClassName": "x"}),), "localmodel/cannot-bind"),
         (cache(nodeGroups=["s"]), (group("s", claim={"volumeMode": "Block"}),), "localmodel/cannot-bind"),
         (cache(nodeGroups=["s"]), (group("s", claim={"accessModes": ["ReadOnlyMany"]}),), "localmodel/cannot-bind"),

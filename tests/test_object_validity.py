@@ -330,3 +330,113 @@ def test_amounts_of_other_objects_that_are_cut(
     """Claims, volumes and autoscalers have amounts, too."""
     (fault,) = object_faults(*ref, {"metadata": {"name": "a"}, "spec": spec})
     assert (fault.code.slug, fault.path) == ("output/quantity-cut", ("spec", *path))
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "problem", "meant"),
+    [
+        ("memory", "512m", "is 512m, which is less than a byte", "512Mi"),
+        ("memory", "500", "is 500 bytes", "500Mi"),
+        ("memory", 4, "is 4 bytes", "4Gi"),
+        ("memory", "512k", "is 512k, which is 512000 bytes", "512Mi"),
+        ("memory", "64Ki", "is 64Ki, which is 65536 bytes", "64Mi"),
+        ("memory", "1n", "is 1n, which is less than a byte", ""),
+        ("memory", "0.5", "is 0.5, which is less than a byte", "0.5Gi"),
+        ("memory", "0.25Mi", "is 0.25Mi, which is 262144 bytes", ""),
+        ("memory", "64Ti", "is 64Ti, which is more than any machine has", ""),
+        ("ephemeral-storage", "10m", "is 10m, which is less than a byte", "10Mi"),
+        ("cpu", "4Gi", "is 4Gi, which is more CPUs than any machine has", "4"),
+        ("cpu", "500M", "is 500M, which is more CPUs than any machine has", "500m"),
+        ("cpu", "1500", "is 1500, which is more CPUs than any machine has", "1500m"),
+        ("cpu", "1e6", "is 1e6, which is more CPUs than any machine has", ""),
+        ("nvidia.com/gpu", "1Gi", "is 1Gi, which is more GPUs than any machine has", ""),
+    ],
+)
+def test_amounts_that_are_hardly_meant(resource: str, amount: str | int, problem: str, meant: str) -> None:
+    """They are warned of in all containers; the API server takes them, and the pod is of no use."""
+    for field, kind in ((field, kind) for field in ("containers", "initContainers") for kind in ("limits", "requests")):
+        other = {"limits": {resource: amount}} if "/" in resource else {}
+        odd = {"name": "odd", "image": "a:1", "resources": {**other, kind: {resource: amount}}}
+        fault = list(pod_faults({**SOUND, "containers": SOUND["containers"], field: [odd]}))[-1]
+        assert (fault.code.slug, fault.code.severity) == ("output/quantity-odd", Severity.WARNING)
+        assert fault.message.endswith(f" {problem}")
+        assert fault.path == (field, "odd", "resources", kind, resource)
+        assert fault.help == f"did you mean {meant}?" if meant else "did you mean" not in fault.help
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount"),
+    [
+        ("memory", "0"),
+        ("memory", 0),
+        ("memory", "1M"),
+        ("memory", "128974848"),
+        ("memory", "1073741824000m"),
+        ("memory", "1000Ki"),
+        ("memory", "24Ti"),
+        ("cpu", "0"),
+        ("cpu", "100u"),
+        ("cpu", 999),
+        ("cpu", "999999m"),
+        ("nvidia.com/gpu", "999"),
+        ("nvidia.com/gpumem", "30000"),
+        ("hugepages-2Mi", "2"),
+        ("rdma/hca", "1k"),
+    ],
+)
+def test_amounts_that_may_be_meant(resource: str, amount: str | int) -> None:
+    """What is little or much, but no slip, is told of in no pod; nor are amounts of resources that nobody knows."""
+    limits = {resource: amount, **({"cpu": 1} if resource.startswith("hugepages") else {})}
+    assert not list(pod_faults(with_container(resources={"limits": limits})))
+
+
+@pytest.mark.parametrize(
+    ("amount", "is_odd"), [("10m", True), ("64", True), ("64Ki", False), ("0", False), ("1Gi", False), ("100Ti", False)]
+)
+def test_odd_sizes_of_scratch_volumes(amount: str, is_odd: bool) -> None:
+    """A few kilobytes are a lot for a folder of sockets, and no folder has less than one."""
+    pod = {**SOUND, "volumes": [{"name": "models", "emptyDir": {"sizeLimit": amount}}]}
+    assert [fault.code.slug for fault in pod_faults(pod)] == (["output/quantity-odd"] if is_odd else [])
+
+
+@pytest.mark.parametrize(
+    ("ref", "spec"),
+    [
+        (
+            ("v1", "PersistentVolumeClaim"),
+            {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10m"}}},
+        ),
+        (
+            ("v1", "PersistentVolume"),
+            {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": 100}, "hostPath": {"path": "/a"}},
+        ),
+        (
+            ("autoscaling/v2", "HorizontalPodAutoscaler"),
+            {"metrics": [{"type": "Resource", "resource": {"name": "memory", "target": {"averageValue": "800m"}}}]},
+        ),
+        (
+            ("apps/v1", "Deployment"),
+            {
+                "template": {
+                    "spec": {
+                        **SOUND,
+                        "volumes": [
+                            {
+                                "name": "models",
+                                "ephemeral": {
+                                    "volumeClaimTemplate": {
+                                        "spec": {**TEMPLATE["spec"], "resources": {"requests": {"storage": "10m"}}}
+                                    }
+                                },
+                            }
+                        ],
+                    }
+                }
+            },
+        ),
+    ],
+)
+def test_odd_amounts_of_other_objects(ref: tuple[str, str], spec: dict[str, Any]) -> None:
+    """Claims, volumes and autoscalers have amounts, too."""
+    (fault,) = object_faults(*ref, {"metadata": {"name": "a"}, "spec": spec})
+    assert (fault.code.slug, fault.code.severity) == ("output/quantity-odd", Severity.WARNING)

@@ -106,6 +106,14 @@ def test_a_uri_that_is_hardly_meant(uri: str, slug: str) -> None:
     assert listed(made)[0]["modelSpec"]["storageUri"] == uri
 
 
+def test_a_memory_that_is_hardly_meant() -> None:
+    """The server would be told that the model needs next to nothing."""
+    found = [d for d in compiled(model(memory="512m"), SERVICE).diagnostics if d.code.slug == "output/quantity-odd"]
+    assert [(d.message, d.help) for d in found] == [
+        ("memory is 512m, which is less than a byte", "did you mean 512Mi?")
+    ]
+
+
 @pytest.mark.parametrize("uri", ["s3://models", "gs://models", "s3://models/a b", "https://models.example.com/a?b=c"])
 def test_a_uri_that_may_be_meant(uri: str) -> None:
     """A bucket can be pulled whole; nothing is said."""

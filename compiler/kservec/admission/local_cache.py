@@ -15,6 +15,7 @@ from kservec.core.quantity import compare, parse_quantity
 from kservec.core.records import evolve
 from kservec.core.spelling import closest
 from kservec.core.tree import lookup
+from kservec.core.validity.odd_amounts import KILO, odd_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,8 @@ def admit_cache(cache: LocalCache, cluster: Cluster, platform: PlatformConfig) -
             yield _no_group(cache, i, cluster)
         else:
             yield from _check_size(cache, group, cluster)
+    for wrong in odd_size(cache.spec.model_size, KILO, "Gi"):
+        yield _finding(cache, wrong.code, f"modelSize {wrong.message}", ("spec", "modelSize"), wrong.remedy)
     if not platform.local_model.enabled:
         message = "no service will use this cache, for localModel.enabled is false"
         help_text = "set enabled: true in data.localModel of the ConfigMap inferenceservice-config"

@@ -21,6 +21,7 @@ from kservec.core.schemas.object_meta import allowed_in_name
 from kservec.core.serving.predictor import pulls_models
 from kservec.core.spelling import closest
 from kservec.core.tree import Layer, Origin, lookup
+from kservec.core.validity.odd_amounts import odd_amount
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
@@ -130,13 +131,15 @@ def intent_of(trained: Trained) -> TrainedModelIntent:
 
 
 def admit_trained_model(trained: Trained, env: Env) -> Iterator[Diagnostic]:
-    """What KServe's webhook would say to a TrainedModel, and what there is to say of its URI beyond that."""
+    """What KServe's webhook would say to a TrainedModel, and what there is to say of its URI and memory beyond that."""
     if not re.fullmatch("[a-zA-Z0-9_-]+", trained.ref.name):
         message = f"{trained.ref.name} is no name for a trained model"
         yield trained.finding(
             BAD_NAME, message, NAME, f"allowed: {allowed_in_name(trained.ref.kind, trained.ref.name)}"
         )
     yield from uri_findings(trained, env)
+    for wrong in odd_amount("memory", trained.model.spec.model.memory):
+        yield trained.finding(wrong.code, f"memory {wrong.message}", MEMORY, wrong.remedy)
 
 
 def uri_findings(trained: Trained, env: Env) -> Iterator[Diagnostic]:

@@ -34,6 +34,7 @@ from kservec.core.validity.field_checks import (
     without,
 )
 from kservec.core.validity.field_rules import ABSENT, INVALID, MISSING, Rule, Wrong, unless
+from kservec.core.validity.odd_amounts import odd_amounts
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
@@ -207,6 +208,7 @@ CONTAINER_RULES: tuple[Rule, ...] = (
     ),
     *one_per_kind(amounts),
     *one_per_kind(whole),
+    *one_per_kind(odd_amounts),
     Rule("resources", huge_pages),
     Rule("volumeMounts[]", needs("mountPath")),
     Rule("volumeMounts[].subPath", A_PATH_BELOW),

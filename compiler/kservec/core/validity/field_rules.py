@@ -79,12 +79,16 @@ ITEMS, PORTS = "[]", "ports"
 
 
 class Wrong(NamedTuple):
-    """What is wrong at or below a value: `at` are the steps from there to the place, `remedy` what to do."""
+    """What is wrong at or below a value: `at` are the steps from there to the place, `remedy` what to do.
+
+    `once` as in a `Fault`.
+    """
 
     code: Code
     message: str
     at: Path = ()
     remedy: str = ""
+    once: str = ""
 
 
 class Check(NamedTuple):
@@ -142,9 +146,8 @@ class Rules:
 def faults_of_rules(value: Json, rules: Rules) -> Iterator[Fault]:
     """A fault for everything that is wrong with a value by a table of rules; ask for nothing that is plain."""
     for wrong in rules.check(value):
-        yield Fault(
-            wrong.code, wrong.at, f"{shown(wrong.at)} {wrong.message}", help=wrong.remedy or HELP[wrong.code.slug]
-        )
+        remedy = wrong.remedy or HELP[wrong.code.slug]
+        yield Fault(wrong.code, wrong.at, f"{shown(wrong.at)} {wrong.message}", help=remedy, once=wrong.once)
 
 
 def shown(path: Path) -> str:

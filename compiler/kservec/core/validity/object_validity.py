@@ -19,6 +19,7 @@ from kservec.core.schemas.faults import Fault, field_path
 from kservec.core.schemas.object_meta import MAX_LABEL
 from kservec.core.validity.field_rules import CUT, LESS, TOO_MUCH
 from kservec.core.validity.image_validity import image_faults
+from kservec.core.validity.odd_amounts import odd_amount
 from kservec.core.validity.pod_validity import pod_faults
 from kservec.core.validity.reference_names import reference_faults
 from kservec.core.validity.volume_validity import claim_faults, volume_faults
@@ -130,12 +131,17 @@ def rollout_faults(strategy: Json) -> Iterator[Fault]:
 
 
 def target_faults(body: Json) -> Iterator[Fault]:
-    """Amounts that an autoscaler is to hold, cut to what a quantity can hold."""
+    """Amounts that an autoscaler is to hold, cut to what a quantity can hold, or hardly meant."""
     for i, metric in enumerate(body["spec"].get("metrics") or ()):
-        amount = ((metric.get("resource") or {}).get("target") or {}).get("averageValue")
-        if amount is not None and is_cut(amount):
-            path = ("spec", "metrics", i, "resource", "target", "averageValue")
+        resource = metric.get("resource") or {}
+        amount = (resource.get("target") or {}).get("averageValue")
+        if amount is None:
+            continue
+        path = ("spec", "metrics", i, "resource", "target", "averageValue")
+        if is_cut(amount):
             yield Fault(CUT, path, f"{field_path(path)} {TOO_MUCH}", help=LESS)
+        for wrong in odd_amount(resource.get("name", ""), amount):
+            yield Fault(wrong.code, path, f"{field_path(path)} {wrong.message}", help=wrong.remedy, once=wrong.once)
 
 
 def name_faults(body: Json) -> tuple[Fault, ...]:

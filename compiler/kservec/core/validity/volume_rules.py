@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.validity.field_checks import A_CONFIG_KEY, A_PATH_BELOW, an_amount, exactly_one, needs, takes, within
 from kservec.core.validity.field_rules import ABSENT, INVALID, REPEATED, Rule, Wrong, unless
+from kservec.core.validity.odd_amounts import KILO, MEGA, an_odd_size
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
@@ -103,6 +104,7 @@ VOLUME_RULES: tuple[Rule, ...] = (
     Rule("hostPath", needs("path")),
     Rule("hostPath.path", takes(is_without_parents, "a path without ..", fine="[-_A-Za-z0-9/]+")),
     Rule("emptyDir.sizeLimit", an_amount),
+    Rule("emptyDir.sizeLimit", an_odd_size(KILO, "Mi")),
     Rule("persistentVolumeClaim", needs("claimName")),
     Rule("nfs", needs("server", "path")),
     Rule("nfs.path", takes(lambda path: path.startswith("/"), "an absolute path")),
@@ -110,5 +112,6 @@ VOLUME_RULES: tuple[Rule, ...] = (
     Rule("ephemeral", needs("volumeClaimTemplate")),
     Rule("ephemeral.volumeClaimTemplate.spec", of_a_known_size),
     Rule("ephemeral.volumeClaimTemplate.spec.resources.requests.storage", an_amount),
+    Rule("ephemeral.volumeClaimTemplate.spec.resources.requests.storage", an_odd_size(MEGA, "Gi")),
 )
 """Rules of every volume."""
