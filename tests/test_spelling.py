@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kservec.core.spelling import closest, edits
+from kservec.core.spelling import closest, edits, meant_name
 
 NAMES = ["storageUri", "storage", "runtime", "runtimeVersion", "args", "env", "envFrom"]
 
@@ -119,3 +119,58 @@ def test_long_words_are_left_alone() -> None:
     """Comparing texts of any length would take as long as whoever writes them likes."""
     assert closest("a" * 400, ["a" * 399]) is None
     assert closest("a" * 253, ["a" * 252]) == "a" * 252
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("kserve-sklearn", "kserve-sklearnserver"),
+        ("sklearnserver", "kserve-sklearnserver"),
+        ("sklearn", "kserve-sklearnserver"),
+        ("SKLearn", "kserve-sklearnserver"),
+        ("my-sklearn-runtime", "kserve-sklearnserver"),
+        ("triton-inference-server", "kserve-tritonserver"),
+        ("huggingface", "kserve-huggingfaceserver"),
+        ("huggingface-multinode", "kserve-huggingfaceserver-multinode"),
+        ("kserve-openvinoserver", "kserve-openvino"),
+        ("tensorflow", "kserve-tensorflow-serving"),
+        ("kserve-vlmserver", "kserve-vllmserver"),
+        ("kserve-server", None),
+        ("kserve", None),
+        ("ml", None),
+        ("pytorch", None),
+        ("kserve-onnxserver", None),
+        ("", None),
+    ],
+)
+def test_names_that_have_each_others_parts(name: str, expected: str | None) -> None:
+    """A name is meant that says what the given one says, whatever is around it; what most names say tells nothing."""
+    assert meant_name(name, RUNTIMES) == expected
+    assert meant_name(name, reversed(RUNTIMES)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "expected"),
+    [
+        ("production", ["prod", "staging"], "prod"),
+        ("fraud", ["fraud-v1"], "fraud-v1"),
+        ("fraud", ["fraud-v1", "fraud-v2"], None),
+        ("payments-fraud", ["payments-churn", "fraud"], "fraud"),
+        ("chat-model", ["sentiment-model"], None),
+        ("team-gateway", ["kserve-ingress-gateway"], None),
+        ("my-gateway", ["kserve-ingress-gateway"], None),
+        ("ai", ["openai"], None),
+        ("fraud-detector-v9", [f"fraud-detector-v{i}" for i in range(1, 7)], None),
+        ("a" * 400, ["a" * 200], None),
+        ("fraud", [], None),
+    ],
+)
+def test_parts_of_few_names(name: str, names: list[str], expected: str | None) -> None:
+    """All that one of the two says must be said by the other, and of several names one must say least beside."""
+    assert meant_name(name, names) == expected
+
+
+def test_many_parts_take_no_longer() -> None:
+    """Names come from whoever writes the input: only the first parts of one are looked at."""
+    long = "-".join(["ab"] * 80)
+    assert meant_name(long, [f"{i}-{long}" for i in range(2000)]) is None

@@ -388,6 +388,11 @@ def test_a_target_without_overlay(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("prdo", "--from", "staging"), "prdo is no environment of kservec.yaml; did you mean prod?"),
+        (("production", "--from", "staging"), "production is no environment of kservec.yaml; did you mean prod?"),
+        (
+            ("prod", "--from", "staging", "fraud-detector"),
+            "neither environment has fraud-detector; did you mean fraud?",
+        ),
         (("prod", "--from", "prod"), "prod is promoted from itself"),
         (("prod", "--from", "staging", "frauds"), "neither environment has frauds; did you mean fraud?"),
         (("prod",), "Missing option '--from'"),

@@ -81,3 +81,18 @@ def test_a_route_that_is_left_to_another_is_not_made() -> None:
     """Nothing is routed twice."""
     compilation = built(leaving_it_to("own"), http_route("own", "edge"), **EDGE)
     assert not [item for item in compilation.objects if item.ref.kind == "HTTPRoute"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "facts", "meant"),
+    [
+        ([leaving_it_to("own"), http_route("own-route", "edge")], EDGE, "own-route"),
+        ([leaving_it_to("other"), http_route("own-route", "edge")], EDGE, ""),
+        ([llm(router={"gateway": {"refs": [{"name": "edge-gw", "namespace": "ml"}]}})], EDGE, "edge"),
+        ([llm(router={"gateway": {"refs": [{"name": "edge-gw", "namespace": "other"}]}})], EDGE, ""),
+    ],
+)
+def test_a_reference_that_is_nearly_right(documents: list[dict[str, Any]], facts: dict[str, Any], meant: str) -> None:
+    """What is declared in the namespace, and resembles it, was meant."""
+    (found,) = (d for d in built(*documents, **facts).diagnostics if d.code.slug.startswith("llm/"))
+    assert found.help.startswith(f"did you mean {meant}? If not, declare " if meant else "declare ")

@@ -329,6 +329,14 @@ def test_a_storage_spec_that_cannot_be_met(attach, storage, entries, slug):
     assert found.span.file == "isvc.yaml"
 
 
+@pytest.mark.parametrize(("key", "help_text"), [("acme", "did you mean acme-s3?"), ("b", "the Secret has acme-s3")])
+def test_the_entry_that_was_meant(attach, key, help_text):
+    """A key that has the parts of another is answered by it, else by those that there are."""
+    declared = secret("storage-config", entries={"acme-s3": {"type": "s3"}})
+    (found,) = attach(model(storage={"key": key, "path": "m"}), secrets=(declared,)).diagnostics
+    assert found.help == help_text
+
+
 def test_a_storage_spec_beside_a_uri(attach):
     """Key and parameters give the credentials of a model at a URI, which stays as it is."""
     storage = {"key": "warehouse", "parameters": {"region": "eu-1"}}

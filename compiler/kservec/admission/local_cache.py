@@ -13,7 +13,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Needed, Severity
 from kservec.core.listing import listed_near
 from kservec.core.quantity import compare, parse_quantity
 from kservec.core.records import evolve
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.core.tree import lookup
 from kservec.core.validity.odd_amounts import KILO, odd_size
 
@@ -94,7 +94,7 @@ def _check_uri(cache: LocalCache, cluster: Cluster) -> Iterator[Diagnostic]:
 
 def _no_group(cache: LocalCache, index: int, cluster: Cluster) -> Diagnostic:
     name = cache.spec.node_groups[index]
-    meant = closest(name, cluster.node_groups)
+    meant = meant_name(name, cluster.node_groups)
     known = f"name one of {listed_near(name, sorted(cluster.node_groups))}, or " if cluster.node_groups else ""
     declared = f"declare a LocalModelNodeGroup {name} among the platform files or beside the cache"
     help_text = f"did you mean {meant}?" if meant else known + declared

@@ -19,7 +19,7 @@ from kservec.core.quantity import canonical, parse_quantity
 from kservec.core.records import evolve
 from kservec.core.schemas.object_meta import allowed_in_name
 from kservec.core.serving.predictor import pulls_models
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.core.tree import Layer, Origin, lookup
 from kservec.core.validity.odd_amounts import odd_amount
 from kservec.spec.inferenceservice import InferenceService
@@ -165,7 +165,7 @@ def uri_findings(trained: Trained, env: Env) -> Iterator[Diagnostic]:
 
 def no_parent(trained: Trained, services: Iterable[str]) -> Diagnostic:
     """The finding about a model whose InferenceService is not compiled; `services` are those of its namespace."""
-    meant = closest(trained.parent, services)
+    meant = meant_name(trained.parent, services)
     remedy = f"did you mean {meant}?" if meant else "compile the InferenceService in the same run"
     message = f"InferenceService {trained.ref.namespace}/{trained.parent} is not among what is compiled"
     found = trained.finding(NO_PARENT, message, PARENT, remedy)

@@ -10,7 +10,7 @@ from kservec.cli.edits import Edited, difference, differences, foreseen, made, s
 from kservec.cli.selection import opened, refuse_unknown
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.core.unit import Mode
 from kservec.edits import overlaid_canary
 from kservec.edits.layered import Texts
@@ -285,7 +285,7 @@ def chosen(found: Sequence[Rollout], asked: Asked) -> Rollout:
     if not named:
         where = f"environment {environment}" if environment else "the project"
         known = {text for r in there for text in names_of(r, environment) if ("/" in name) == ("/" in text)}
-        near = closest(name, known)
+        near = meant_name(name, known)
         hint = f"; did you mean {near}?" if near else ""
         raise click.UsageError(f"{where} has no InferenceService {name}{hint}", ctx)
     places = ", ".join(f"{r.service.ref.namespace}/{r.service.name} in {r.file.name}" for r in named)

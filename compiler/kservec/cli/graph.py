@@ -19,7 +19,7 @@ from kservec.cli.streams import write
 from kservec.compilation import in_order, steps_of
 from kservec.core.diagnostics import has_errors
 from kservec.core.graphs.endpoints import GRAPH
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.drawing.dot import dot
 from kservec.drawing.mermaid import mermaid
 from kservec.drawing.svg import is_link, svg
@@ -187,7 +187,7 @@ def named(names: Sequence[str], refs: Sequence[ObjectRef]) -> list[ObjectRef]:
     every = {name for known in called.values() for name in known}
     for name in names:
         if name not in every:
-            near = closest(name, every)
+            near = meant_name(name, every)
             hint = f"; did you mean {near}?" if near else ""
             raise click.UsageError(f"there is no service {name}{hint}", click.get_current_context())
     return [ref for ref in sorted(refs) if not called[ref].isdisjoint(names)]

@@ -12,7 +12,7 @@ from kservec.cli.selection import opened, refuse_unknown
 from kservec.cli.status import DIFFERENT, FAILED
 from kservec.cli.streams import write
 from kservec.core.diagnostics import Reject
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.overlay_edits import in_the_way, unexpected, units_of
 from kservec.promotion import Promotion, pairs_of, promotion
 from kservec.report.json import identity, location
@@ -86,7 +86,7 @@ def chosen(pairs: Sequence[Pair], names: Sequence[str], units: tuple[Sequence[Un
         if any(name in (pair.name, pair.target.ref.name) for pair in pairs):
             continue
         there = [any(name in full_names(unit) for unit in side) for side in units]
-        near = closest(name, {known for pair in pairs for known in (pair.name, pair.target.ref.name)})
+        near = meant_name(name, {known for pair in pairs for known in (pair.name, pair.target.ref.name)})
         if any(there):
             raise click.UsageError(f"only one of the two environments has {name}; nothing can be promoted", ctx)
         raise click.UsageError(f"neither environment has {name}" + (f"; did you mean {near}?" if near else ""), ctx)

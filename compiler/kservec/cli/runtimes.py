@@ -16,7 +16,7 @@ from kservec.cli.streams import write
 from kservec.core.catalog import by_priority
 from kservec.core.models.model_uri import supported_forms
 from kservec.core.serving.selection import DEFAULT_PROTOCOL, supports_protocol
-from kservec.core.spelling import closest
+from kservec.core.spelling import closest, meant_name
 from kservec.explain.images import nameable_images
 from kservec.io.packaged import packaged_catalog
 from kservec.report.words import json_text
@@ -132,7 +132,7 @@ def export(names: tuple[str, ...], profile: str) -> int:
         raise click.UsageError("name one runtime to export", ctx)
     files = {Path(path).stem: content for path, content in packaged_catalog(profile)}
     if names[0] not in files:
-        near = closest(names[0], files)
+        near = meant_name(names[0], files)
         raise click.UsageError(f"no runtime {names[0]} is built in" + (f"; did you mean {near}?" if near else ""), ctx)
     write(files[names[0]].decode())
     return 0

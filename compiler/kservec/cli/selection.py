@@ -12,7 +12,7 @@ from kservec.cli.findings import TEXT, Findings
 from kservec.cli.status import FAILED
 from kservec.core.listing import listed
 from kservec.core.records import fresh, record
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.core.text.source import Limits
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def refuse_unknown(workspace: Workspace, name: str) -> None:
         click.UsageError: it is none.
     """
     if name not in workspace.environments:
-        near = closest(name, set(workspace.environments))
+        near = meant_name(name, set(workspace.environments))
         known = f"did you mean {near}?" if near else f"environments are {listed(workspace.environments)}"
         message = f"{name} is no environment of {workspace.file.name}; {known}"
         raise click.UsageError(message, click.get_current_context())
@@ -171,7 +171,7 @@ def names_among(arguments: Sequence[str], workspace: Workspace) -> tuple[str, ..
     odd = next((a for a in others if not Path(a).exists()), others[0])
     if Path(odd).exists():
         raise click.UsageError(f"{odd} is a path and {names[0]} an environment; build one or the other", ctx)
-    near = closest(odd, set(workspace.environments))
+    near = meant_name(odd, set(workspace.environments))
     known = f"; did you mean {near}?" if near else f"; environments are {listed(workspace.environments)}"
     raise click.UsageError(f"{odd} is neither an environment of {workspace.file.name} nor a path{known}", ctx)
 

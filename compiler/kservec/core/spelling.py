@@ -6,6 +6,7 @@ writes the input, so the time that it takes is bounded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,12 @@ FEW = 3
 """Candidates that may begin or end alike by chance."""
 LONGEST = 300
 """Characters of a word that is looked at: Kubernetes' names have up to 253. What is longer is no misspelt word."""
+SHORTEST = 3
+"""Characters of a part of a name that another part is looked through for."""
+MOST_PARTS = 12
+"""Parts of a name that are looked at."""
+
+_parts_of = re.compile(r"[^\W_]+").findall
 
 
 def closest(word: str, candidates: Iterable[str]) -> str | None:
@@ -37,6 +44,57 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
         return near
     others = [(name, text) for name, text in names if edits(folded, text, most) <= most]
     return nearest(folded, [(name, text) for name, text in others if common.tells_apart(folded, text)], most)
+
+
+def meant_name(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that a name was most likely meant to be: the closest, else one that has its parts; None if unclear.
+
+    `sklearn` and `sklearnserver` are meant to be `kserve-sklearnserver`: what the one says of itself, the other says as
+    well. Parts that most candidates have tell nothing. Of several such candidates it is the one that says least beside.
+    """
+    known = list(candidates)
+    near = closest(name, known)
+    if near is not None or len(name) > LONGEST:
+        return near
+    others = sorted({other for other in known if other != name and len(other) <= LONGEST})
+    wanted = telling_parts(name, others)
+    if not wanted:
+        return None
+    folded = name.casefold()
+    found: list[tuple[int, str]] = []
+    for other in others:
+        text = other.casefold()
+        if any(part in text for part in wanted) or any(part in folded for part in parts(text)):
+            own = telling_parts(other, others)
+            unsaid, beside = unshared(wanted, own), unshared(own, wanted)
+            if own and (
+                all(rest < len(part) for part, rest in unsaid) or all(rest < len(part) for part, rest in beside)
+            ):
+                found.append((sum(rest for _, rest in (*unsaid, *beside)), other))
+    found.sort()
+    return found[0][1] if len(found) == 1 or (found and found[0][0] < found[1][0]) else None
+
+
+def parts(name: str) -> list[str]:
+    """The parts of a name between its signs, in small letters."""
+    return _parts_of(name.casefold())[:MOST_PARTS]
+
+
+def telling_parts(name: str, names: Sequence[str]) -> list[str]:
+    """The parts of a name that do not stand in most other names as well."""
+    most = max(FEW, len(names) // 2)
+    return [part for part in parts(name) if sum(part in other.casefold() for other in names) <= most]
+
+
+def unshared(these: Iterable[str], those: Sequence[str]) -> list[tuple[str, int]]:
+    """Parts with how many of their characters others do not have, of which one is in the part or has it in it."""
+    return [(part, len(part) - max((overlap(part, other) for other in those), default=0)) for part in these]
+
+
+def overlap(left: str, right: str) -> int:
+    """How many characters two parts share, where the one has the other in it."""
+    least = min(len(left), len(right))
+    return least if left == right or (least >= SHORTEST and (left in right or right in left)) else 0
 
 
 class Common(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.paths import lookup
-from kservec.core.spelling import closest
+from kservec.core.spelling import closest, meant_name
 from kservec.overlays.images import image_findings
 from kservec.overlays.kustomization import Kustomization
 from kservec.overlays.objects import DEFAULT_NAMESPACE, Gathered, Gathering, Id, id_of
@@ -174,7 +174,7 @@ def nearest(kind: str, name: str, called: Iterable[Id]) -> str:
     if kind and near_kind:
         return f"did you mean {near_kind}?"
     of_kind = sorted({c.name for c in known if kind in ("", c.kind)})
-    near = closest(name, of_kind)
+    near = meant_name(name, of_kind)
     if near:
         return f"did you mean {near}?"
     return f"there are: {', '.join(of_kind[:6])}" if of_kind else "there is nothing of this kind"

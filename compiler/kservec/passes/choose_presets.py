@@ -16,6 +16,7 @@ from kservec.core.llm.scheduler_source import with_scheduler_config
 from kservec.core.llm.settings import default_gateway, model_header
 from kservec.core.llm.templates import data_of, filled, plain_parts
 from kservec.core.records import evolve
+from kservec.core.spelling import meant_name
 from kservec.core.tree import Layers, Moved, Tree
 from kservec.core.unit import Step, finding
 
@@ -98,7 +99,9 @@ def found_config(unit: Unit, env: Env, name: str, index: int | None = None) -> P
     place: Path = ("metadata", "name") if index is None else ("spec", "baseRefs", index)
     kind = "preset" if index is None else "base config"
     message = f"{unit.ref} needs the {kind} {name}, which is neither in {' nor in '.join(namespaces)}"
+    meant = meant_name(name, {known for place, known in env.catalog.presets if place in namespaces})
     hint = f"declare LLMInferenceServiceConfig {name} among the platform's files"
+    hint = f"did you mean {meant}?" if meant is not None and index is not None else hint
     needed = tuple(Needed("LLMInferenceServiceConfig", namespace, name) for namespace in namespaces)
     raise Reject(evolve(finding(unit, NOT_FOUND, message, place, hint), rests_on=needed))
 

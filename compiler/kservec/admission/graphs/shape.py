@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.graphs.nodes import calls, depth
 from kservec.core.records import evolve
-from kservec.core.spelling import closest
+from kservec.core.spelling import closest, meant_name
 from kservec.spec.graph import ROOT, SPLITTER
 from kservec.spec.graph_texts import MOST_CALLS
 
@@ -98,7 +98,7 @@ def check_ways(subject: GraphSubject) -> Iterator[Diagnostic]:
     for place in subject.places():
         target = place.step.node_name
         if target and target not in subject.routers:
-            meant = closest(target, subject.routers)
+            meant = meant_name(target, subject.routers)
             hint = f"did you mean {meant}?" if meant else "add the node, or correct the name"
             yield subject.site.finding(
                 UNKNOWN_NODE, f"{place}: there is no node {target}", (*place.path, "nodeName"), hint

@@ -12,7 +12,7 @@ from kservec.core.diagnostics import Code, Needed, Severity
 from kservec.core.graphs.endpoints import LLM, SERVICE, V2, service_ref
 from kservec.core.graphs.nodes import steps_of, walk
 from kservec.core.records import evolve
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.core.unit import finding
 from kservec.spec.graph import SEQUENCE, InferenceGraph
 from kservec.spec.graph_texts import RESPONSE
@@ -95,7 +95,7 @@ def not_found(unit: Unit, name: str, at: Path, env: Env) -> Diagnostic:
     for language in (e for ref, e in sorted(env.endpoints.items()) if ref.kind == LLM and ref.name == name):
         if language.ref.namespace == unit.namespace:
             return language_model(unit, language, at)
-    meant = closest(name, [e.ref.name for e in services if e.ref.namespace == unit.namespace])
+    meant = meant_name(name, [e.ref.name for e in services if e.ref.namespace == unit.namespace])
     if meant:
         hint = f"did you mean {meant}?"
     elif elsewhere:

@@ -16,7 +16,7 @@ from kservec.core.llm.part import PartRole
 from kservec.core.llm.presets import pool_reference
 from kservec.core.llm.references import is_there
 from kservec.core.llm.resolved import POOL_KIND, POOL_SPEC
-from kservec.core.spelling import closest
+from kservec.core.spelling import meant_name
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def hint(unit: Unit, name: str) -> str:
     """The pool that was likely meant."""
     assert unit.resolved is not None
     known = [pool_reference(unit.resolved.value) or child_name(unit.name, POOL)]
-    near = closest(name, known)
+    near = meant_name(name, known)
     return f"did you mean {near}?" if near else f"the pool of {unit.name} is {known[0]}, where it has a scheduler"

@@ -7,7 +7,7 @@ KServe: pkg/controller/v1alpha2/llmisvc/router_validation.go
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kservec.core.diagnostics import Code, Needed, Severity
 from kservec.core.llm.presets import pool_reference
@@ -15,6 +15,7 @@ from kservec.core.llm.resolved import POOL_KIND
 from kservec.core.llm.resolved import ROUTE as ROUTE_SPEC
 from kservec.core.records import evolve
 from kservec.core.remembering import once_a_run
+from kservec.core.spelling import meant_name
 from kservec.core.tree import lookup
 from kservec.core.unit import finding
 
@@ -95,7 +96,8 @@ def missing_references(unit: Unit, env: Env) -> Iterator[Diagnostic]:
     pool = pool_reference(unit.resolved.value)
     if pool and not is_there(unit, env, POOL_KIND, pool):
         message = f"InferencePool {unit.namespace}/{pool} is not declared, and {unit.ref} leaves its requests to it"
-        yield missing(unit, POOL_NOT_FOUND, message, POOL_REF, Needed(POOL_KIND, unit.namespace, pool))
+        absent = Absent(POOL_NOT_FOUND, message, POOL_REF, Needed(POOL_KIND, unit.namespace, pool))
+        yield missing(unit, env, absent)
 
 
 def missing_gateways(unit: Unit, env: Env) -> Iterator[Diagnostic]:
@@ -108,7 +110,8 @@ def missing_gateways(unit: Unit, env: Env) -> Iterator[Diagnostic]:
         if (namespace, name) not in env.cluster.gateways and (namespace, name) not in seen:
             seen.add((namespace, name))
             message = f"no document declares the Gateway {namespace}/{name} that routes of LLM services are attached to"
-            found = missing(unit, GATEWAY_UNDECLARED, message, path, Needed(GATEWAY, namespace, name))
+            absent = Absent(GATEWAY_UNDECLARED, message, path, Needed(GATEWAY, namespace, name))
+            found = missing(unit, env, absent)
             yield evolve(found, subject=None, once=True)
 
 
@@ -149,7 +152,8 @@ def missing_routes(unit: Unit, env: Env) -> Iterator[Diagnostic]:
             yield finding(unit, ROUTE_WITHOUT_GATEWAY, message, place, "give it parentRefs, or correct the reference")
         if not is_there(unit, env, HTTP_ROUTE, name):
             message = f"HTTPRoute {unit.namespace}/{name} is not declared, and {unit.ref} leaves its routes to it"
-            yield missing(unit, ROUTE_NOT_FOUND, message, (*ROUTE_REFS, i), Needed(HTTP_ROUTE, unit.namespace, name))
+            needed = Needed(HTTP_ROUTE, unit.namespace, name)
+            yield missing(unit, env, Absent(ROUTE_NOT_FOUND, message, (*ROUTE_REFS, i), needed))
 
 
 def is_there(unit: Unit, env: Env, kind: str, name: str) -> bool:
@@ -157,8 +161,22 @@ def is_there(unit: Unit, env: Env, kind: str, name: str) -> bool:
     return (unit.namespace, name) in declared(env, kind) or (unit.namespace, name) in env.neighbours.made
 
 
-def missing(unit: Unit, code: Code, message: str, path: Path, needed: Needed) -> Diagnostic:
-    """A diagnostic about a reference at a path of the resolved spec."""
+class Absent(NamedTuple):
+    """A reference at a path of the resolved spec to something that is not there, and what there is to say of it."""
+
+    code: Code
+    message: str
+    path: Path
+    needed: Needed
+
+
+def missing(unit: Unit, env: Env, absent: Absent) -> Diagnostic:
+    """A diagnostic about a reference."""
     assert unit.resolved is not None
-    remedy = f"declare {needed.kind} {needed.namespace}/{needed.name} among the files, or correct the reference"
-    return evolve(finding(unit, code, message, unit.resolved.span(path), remedy), rests_on=(needed,))
+    needed = absent.needed
+    known = env.cluster.gateways if needed.kind == GATEWAY else declared(env, needed.kind)
+    meant = meant_name(needed.name, [name for namespace, name in known if namespace == needed.namespace])
+    declare = f"declare {needed.kind} {needed.namespace}/{needed.name} among the files"
+    remedy = f"did you mean {meant}? If not, {declare}" if meant is not None else f"{declare}, or correct the reference"
+    found = finding(unit, absent.code, absent.message, unit.resolved.span(absent.path), remedy)
+    return evolve(found, rests_on=(needed,))

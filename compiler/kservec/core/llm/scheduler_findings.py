@@ -16,7 +16,7 @@ from kservec.core.llm.scheduler import SCHEDULER_PATH, TOKENIZER_PATH
 from kservec.core.llm.scheduler_config.plugins import KNOWN, KNOWN_IN, PLUGINS, PROFILES, has_type, names_of, plugins_of
 from kservec.core.llm.scheduler_config.releases import is_scheduler
 from kservec.core.pods.containers import find
-from kservec.core.spelling import closest
+from kservec.core.spelling import closest, meant_name
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def dangling(unit: Unit, configured: Configured, config: Json, at: Path) -> Iter
         for ref in refs if isinstance(refs, list) else ():
             name = ref.get("pluginRef") if isinstance(ref, dict) else None
             if isinstance(name, str) and name not in names:
-                near = closest(name, names)
+                near = meant_name(name, names)
                 hint = f"did you mean {near}?" if near else "declare it among the plugins"
                 message = f"the profile {profile.get('name')} refers to the plugin {name}, which is not declared"
                 place = written_at(unit, "pluginRef", name) or configured.pod.span(at)

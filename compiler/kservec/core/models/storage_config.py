@@ -19,6 +19,7 @@ from kservec.core.models.credentials import Equipped, declared_secret, named_sec
 from kservec.core.models.model_uri import ANY_SCHEME
 from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.records import evolve, fresh, record
+from kservec.core.spelling import meant_name
 
 if TYPE_CHECKING:
     from kservec.core.cluster import Secret
@@ -111,7 +112,9 @@ def find_entry(storage: StorageKey, holder: Holder, env: Env) -> Entry | None:
     secret = declared_secret(name, holder, env, lambda: storage.span or holder.origin.span())
     if storage.key not in secret.keys and secret.all_known:
         message = f"Secret {secret.namespace}/{name} has no key {storage.key}"
-        help_text = f"the Secret has {listed_near(storage.key, sorted(secret.keys)) or 'no keys'}"
+        meant = meant_name(storage.key, secret.keys)
+        few = listed_near(storage.key, sorted(secret.keys)) or "no keys"
+        help_text = f"did you mean {meant}?" if meant else f"the Secret has {few}"
         found = holder.report(ENTRY_MISSING, message, storage.span or holder.origin.span(), help_text)
         raise Reject(evolve(found, rests_on=(Needed("Secret", holder.namespace, name),)))
     return Entry(secret=secret, key=storage.key, fields=secret.entries.get(storage.key))

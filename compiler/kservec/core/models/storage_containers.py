@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity
 from kservec.core.listing import listed_near
+from kservec.core.spelling import meant_name
 from kservec.spec.clusterstoragecontainer import INIT_CONTAINER
 
 if TYPE_CHECKING:
@@ -77,12 +78,16 @@ def unfit(container: StorageContainer | None, uri: str) -> str:
 def unfit_container(problem: str, asked: Asked, catalog: Catalog) -> Diagnostic:
     """The diagnostic for a named container that cannot be used."""
     known = [c.name for c in catalog.storage_containers if c.downloads_at_start]
-    others = listed_near(asked.name, known)
+    others, meant = listed_near(asked.name, known), meant_name(asked.name, known)
+    if others:
+        remedy = f"did you mean {meant}?" if meant else f"the platform has {others}"
+    else:
+        remedy = "the platform has no ClusterStorageContainer"
     return Diagnostic(
         code=CONTAINER_UNFIT,
         message=f"ClusterStorageContainer {asked.name} {problem}",
         span=asked.origin.span(),
-        help=f"the platform has {others}" if others else "the platform has no ClusterStorageContainer",
+        help=remedy,
         subject=asked.subject,
         rests_on=(Needed("ClusterStorageContainer", "", asked.name),),
     )

@@ -14,12 +14,12 @@ from kservec.core.listing import listed, listed_near
 from kservec.core.records import evolve
 from kservec.core.serving.runtime_defaults import runtime_defaults
 from kservec.core.serving.selection import Candidate, consider, first_fitting, format_label, rivals, supports_protocol
-from kservec.core.spelling import closest
+from kservec.core.spelling import closest, meant_name
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.catalog import Runtime
     from kservec.core.diagnostics import Diagnostic
@@ -119,10 +119,8 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
     name = model.runtime or ""
     runtime = env.catalog.find(unit.namespace, name)
     if runtime is None:
-        known = sorted({r.name for r in env.catalog.runtimes if r.namespace in ("", unit.namespace)})
-        meant = closest(name, known)
-        few = listed_near(name, known, "kservec runtimes")
-        remedy = f"did you mean {meant}?" if meant else f"known runtimes: {few or 'none'}"
+        usable = [r for r in env.catalog.runtimes if r.namespace in ("", unit.namespace)]
+        remedy = runtimes_instead(name, model, usable)
         message = f"there is no ServingRuntime in namespace {unit.namespace} and no ClusterServingRuntime named {name}"
         found = finding(unit, NOT_FOUND, message, (*at, "runtime"), remedy)
         raise Reject(evolve(found, rests_on=runtimes_needed(unit, name)))
@@ -142,6 +140,18 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
         remedy = f"{hint} it supports {served or 'no format'}{canary_hint(component)}".strip()
         raise Reject(finding(unit, FORMAT, message, (*at, "modelFormat"), remedy))
     return runtime
+
+
+def runtimes_instead(name: str, model: ModelSpec, usable: Sequence[Runtime]) -> str:
+    """What to write for the name of no runtime: the one that was meant, else those that serve the model's format."""
+    known = sorted({r.name for r in usable})
+    meant = meant_name(name, known)
+    if meant is not None:
+        return f"did you mean {meant}?"
+    serving = sorted({r.name for r in usable if not r.spec.disabled and format_label(model) in r.labels})
+    if serving:
+        return f"runtimes that serve {described(model)}: {listed_near(name, serving, 'kservec runtimes')}"
+    return f"known runtimes: {listed_near(name, known, 'kservec runtimes') or 'none'}"
 
 
 def canary_hint(component: Component) -> str:
