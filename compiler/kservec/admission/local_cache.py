@@ -16,6 +16,7 @@ from kservec.core.records import evolve
 from kservec.core.spelling import meant_name
 from kservec.core.tree import lookup
 from kservec.core.validity.odd_amounts import KILO, odd_size
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,10 +97,10 @@ def _no_group(cache: LocalCache, index: int, cluster: Cluster) -> Diagnostic:
     name = cache.spec.node_groups[index]
     meant = meant_name(name, cluster.node_groups)
     known = f"name one of {listed_near(name, sorted(cluster.node_groups))}, or " if cluster.node_groups else ""
-    declared = f"declare a LocalModelNodeGroup {name} among the platform files or beside the cache"
+    declared = f"declare a LocalModelNodeGroup {visible(name)} among the platform files or beside the cache"
     help_text = f"did you mean {meant}?" if meant else known + declared
     path: Path = ("spec", "nodeGroups", index)
-    message = f"there is no LocalModelNodeGroup {name}, on whose nodes the model is to be kept"
+    message = f"there is no LocalModelNodeGroup {visible(name)}, on whose nodes the model is to be kept"
     found = _finding(cache, NO_GROUP, message, path, help_text)
     return evolve(found, rests_on=(Needed("LocalModelNodeGroup", "", name),))
 

@@ -22,6 +22,7 @@ from kservec.core.serving.predictor import pulls_models
 from kservec.core.spelling import meant_name
 from kservec.core.tree import Layer, Origin, lookup
 from kservec.core.validity.odd_amounts import odd_amount
+from kservec.core.visible import visible
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def no_parent(trained: Trained, services: Iterable[str]) -> Diagnostic:
     """The finding about a model whose InferenceService is not compiled; `services` are those of its namespace."""
     meant = meant_name(trained.parent, services)
     remedy = f"did you mean {meant}?" if meant else "compile the InferenceService in the same run"
-    message = f"InferenceService {trained.ref.namespace}/{trained.parent} is not among what is compiled"
+    message = f"InferenceService {trained.ref.namespace}/{visible(trained.parent)} is not among what is compiled"
     found = trained.finding(NO_PARENT, message, PARENT, remedy)
     return evolve(found, rests_on=(Needed("InferenceService", trained.ref.namespace, trained.parent),))
 

@@ -60,7 +60,8 @@ class ObjectRef(NamedTuple):
         return self.api_version.rpartition("/")[0]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+        name = self.name or "''"
+        return f"{self.kind} {self.namespace}/{name}" if self.namespace else f"{self.kind} {name}"
 
 
 class Needed(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from kservec.core.spelling import by_likeness
+from kservec.core.visible import visible
 
 SHOWN: Final = 5
 
@@ -14,7 +15,7 @@ def listed(names: Iterable[str]) -> str:
     """The names of some things, the first five at most: `a, b, c, d, e and 7 more`."""
     found = list(names)
     more = len(found) - SHOWN
-    return ", ".join(found[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(visible, found[:SHOWN])) + (f" and {more} more" if more > 0 else "")
 
 
 def listed_near(word: str, names: Iterable[str], command: str = "") -> str:

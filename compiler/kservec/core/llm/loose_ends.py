@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.pods.pod_sets import PodSet, pod_sets
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,10 +66,11 @@ def nothing_selected(unit: Unit, made: Manifest, selector: Mapping[str, str], po
     nearest = max(pods, key=lambda one: len(selector.items() & one.labels.items()))
     key = next(key for key, value in selector.items() if nearest.labels.get(key) != value)
     label = nearest.made.body.span((*nearest.at, "metadata", "labels", key))
+    wanted = f"{key}: {visible(selector[key])}"
     asked = (*SELECTOR, EXACT, key) if made.body.get(*SELECTOR, EXACT) else (*SELECTOR, key)
     return Diagnostic(
         code=NOTHING,
-        message=f"{made.ref.kind} {made.ref.name} selects pods with {key}: {selector[key]}, and no pod has that label",
+        message=f"{made.ref.kind} {made.ref.name} selects pods with {wanted}, and no pod has that label",
         span=label or made.body.span(asked) or unit.source.span("metadata", "name"),
         help="give the pods the label, or take it out of the selector",
         subject=unit.ref,

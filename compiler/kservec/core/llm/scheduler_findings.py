@@ -18,6 +18,7 @@ from kservec.core.llm.scheduler_config.releases import is_scheduler
 from kservec.core.pods.containers import find
 from kservec.core.spelling import closest, meant_name
 from kservec.core.unit import finding
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic, Span
@@ -120,7 +121,7 @@ def unknown_types(unit: Unit, configured: Configured, config: Json, at: Path) ->
             near = closest(kind, KNOWN)
             hint = f"did you mean {near}?" if near else "take one of its types, or leave the plugin out"
             place = written_at(unit, "type", kind) or configured.pod.span(at)
-            yield finding(unit, UNKNOWN_PLUGIN, f"the scheduler has no plugin of the type {kind}", place, hint)
+            yield finding(unit, UNKNOWN_PLUGIN, f"the scheduler has no plugin of the type {visible(kind)}", place, hint)
 
 
 def dangling(unit: Unit, configured: Configured, config: Json, at: Path) -> Iterator[Diagnostic]:
@@ -134,7 +135,8 @@ def dangling(unit: Unit, configured: Configured, config: Json, at: Path) -> Iter
             if isinstance(name, str) and name not in names:
                 near = meant_name(name, names)
                 hint = f"did you mean {near}?" if near else "declare it among the plugins"
-                message = f"the profile {profile.get('name')} refers to the plugin {name}, which is not declared"
+                refers = f"the profile {visible(profile.get('name'))} refers to the plugin {visible(name)}"
+                message = f"{refers}, which is not declared"
                 place = written_at(unit, "pluginRef", name) or configured.pod.span(at)
                 yield finding(unit, DANGLING, message, place, hint)
 

@@ -16,6 +16,7 @@ from kservec.core.names import PULL_KEYS
 from kservec.core.pods.containers import find
 from kservec.core.records import evolve
 from kservec.core.remembering import once_a_run
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -265,10 +266,10 @@ def not_declared(name: str, holder: Holder, span: Span | None, account: ServiceA
     listed = account.span if account is not None else None
     return Diagnostic(
         code=SECRET_NOT_DECLARED,
-        message=f"{by} Secret {namespace}/{name}, which is not declared",
+        message=f"{by} Secret {namespace}/{visible(name)}, which is not declared",
         span=span,
-        related=((listed, f"this account lists {name}"),) if listed is not None else (),
-        help=f"declare Secret {namespace}/{name} among the platform files; its keys are enough",
+        related=((listed, f"this account lists {visible(name)}"),) if listed is not None else (),
+        help=f"declare Secret {namespace}/{name} among the platform files; its keys are enough" if name else "name one",
         subject=holder.subject,
         rests_on=(Needed("Secret", namespace, name),),
     )

@@ -23,6 +23,7 @@ from kservec.core.models.storage_initializer import Download, container_origin, 
 from kservec.core.names import MODEL_PATH
 from kservec.core.records import evolve
 from kservec.core.tree import Layer, Origin, Tree, lookup
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from kservec.core.catalog import StorageContainer
@@ -160,7 +161,7 @@ def download_container(wanted: Download, env: Env) -> tuple[Equipped, tuple[Diag
         return equipped._replace(container=container), ()
     container["env"] = [*assumed_entry(wanted.storage, env), *(container.get("env") or ())]
     secret = f"Secret {wanted.holder.namespace}/{storage_secret(env)}"
-    message = f"{secret} is not declared; the download refers to its key {wanted.storage.key} unseen"
+    message = f"{secret} is not declared; the download refers to its key {visible(wanted.storage.key)} unseen"
     finding = wanted.holder.report(SECRET_ASSUMED, message, wanted.storage.span, f"declare {secret} by its keys")
     needed = Needed("Secret", wanted.holder.namespace, storage_secret(env))
     return equipped._replace(container=container), (evolve(finding, rests_on=(needed,)),)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
 from kservec.core.pods.containers import find
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -146,7 +147,7 @@ def path_taken(pod: Tree, container: str, path: str, origin: Origin, subject: Ob
     taken = pod.span(at)
     return Diagnostic(
         code=PATH_TAKEN,
-        message=f"{path} in container {container} is taken by the volume {pod.get(*at, 'name')}",
+        message=f"{path} in container {container} is taken by the volume {visible(pod.get(*at, 'name'))}",
         span=origin.span(),
         related=((taken, "mounted here"),) if taken is not None else (),
         help=f"mount that volume elsewhere, or remove what brings a model to {path}",

@@ -17,6 +17,7 @@ from kservec.core.serving.selection import Candidate, consider, first_fitting, f
 from kservec.core.spelling import closest, meant_name
 from kservec.core.tree import Layer, Origin
 from kservec.core.unit import finding
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +32,8 @@ NOT_FOUND = Code(
     "runtime/not-found",
     Severity.ERROR,
     "no runtime of that name",
-    "`model.runtime` names neither a ServingRuntime of the service's namespace nor a ClusterServingRuntime.",
+    "`model.runtime` names neither a ServingRuntime of the service's namespace nor a ClusterServingRuntime. An empty "
+    "name is a name as well: KServe chooses a runtime by the format only where the field is left out.",
 )
 DISABLED = Code(
     "runtime/disabled",
@@ -122,13 +124,15 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
         usable = [r for r in env.catalog.runtimes if r.namespace in ("", unit.namespace)]
         remedy = runtimes_instead(name, model, usable)
         message = f"there is no ServingRuntime in namespace {unit.namespace} and no ClusterServingRuntime named {name}"
+        if not name:
+            message = "the name of the runtime is empty: KServe looks for a runtime of that name, and there is none"
         found = finding(unit, NOT_FOUND, message, (*at, "runtime"), remedy)
-        raise Reject(evolve(found, rests_on=runtimes_needed(unit, name)))
+        raise Reject(evolve(found, rests_on=runtimes_needed(unit, name) if name else ()))
     if runtime.spec.disabled:
         message = f"runtime {name} is disabled"
         raise Reject(finding(unit, DISABLED, message, (*at, "runtime"), "enable it, or name another runtime"))
     if not supports_protocol(runtime, model.protocol_version or ""):
-        spoken = ", ".join(runtime.spec.protocol_versions)
+        spoken = ", ".join(map(visible, runtime.spec.protocol_versions))
         message = f"runtime {name} does not support protocol version {model.protocol_version}"
         remedy = f"it supports {spoken}{canary_hint(component)}"
         raise Reject(finding(unit, PROTOCOL, message, (*at, "protocolVersion"), remedy))
@@ -144,6 +148,8 @@ def named_runtime(unit: Unit, component: Component, model: ModelSpec, env: Env) 
 
 def runtimes_instead(name: str, model: ModelSpec, usable: Sequence[Runtime]) -> str:
     """What to write for the name of no runtime: the one that was meant, else those that serve the model's format."""
+    if not name:
+        return "leave runtime out to have one chosen by the format of the model, or name one"
     known = sorted({r.name for r in usable})
     meant = meant_name(name, known)
     if meant is not None:
@@ -162,7 +168,7 @@ def canary_hint(component: Component) -> str:
 def described(model: ModelSpec) -> str:
     """A model's format in words."""
     wanted = model.model_format
-    return f"{wanted.name} version {wanted.version}" if wanted.version is not None else wanted.name
+    return f"{wanted.name} version {visible(wanted.version)}" if wanted.version is not None else wanted.name
 
 
 def none_fits(unit: Unit, component: Component, model: ModelSpec, candidates: list[Candidate]) -> Diagnostic:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.catalog import by_priority
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from kservec.core.catalog import Catalog, Runtime
@@ -46,7 +47,7 @@ def refusal(runtime: Runtime, model: ModelSpec, *, multi_node: bool) -> str:
     if runtime.spec.multi_model:
         return "is a multi-model runtime"
     if not supports_protocol(runtime, protocol):
-        return f"speaks {', '.join(runtime.spec.protocol_versions)}, not {protocol}"
+        return f"speaks {', '.join(map(visible, runtime.spec.protocol_versions))}, not {protocol}"
     if (runtime.spec.worker_spec is not None) != multi_node:
         return "has no workerSpec" if multi_node else "is for several nodes (workerSpec)"
     return ""

@@ -15,6 +15,7 @@ from kservec.core.golang.duration import is_duration
 from kservec.core.names import COMPONENT_LABEL, INFERENCESERVICE_LABEL
 from kservec.core.sidecars.injection import needed, section_origin, setting_span
 from kservec.core.unit import finding
+from kservec.core.visible import visible
 from kservec.spec.inferenceservice import InferenceService
 
 if TYPE_CHECKING:
@@ -220,7 +221,10 @@ def shortcomings(wanted: LoggerIntent, logging: Logging, component: Component, u
         yield finding(unit, NO_TARGET, message, wanted.origin.span(), "set storage in spec.predictor.logger")
     for i, key in annotation_keys(wanted):
         if key not in component.annotations.value:
-            message = f"the pods of the {component.role} have no annotation {key}, which the logger should pass on"
+            wanted_key = visible(key)
+            message = (
+                f"the pods of the {component.role} have no annotation {wanted_key}, which the logger should pass on"
+            )
             span = wanted.origin.span(("metadataAnnotations", i))
             yield finding(unit, NO_ANNOTATION, message, span, "correct the key, or set the annotation")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.pods.image_names import is_reference
 from kservec.core.schemas.faults import Fault
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
@@ -35,13 +36,15 @@ def image_faults(pod: Json) -> list[Fault]:
         for container in pod.get(field) or ():
             image = container.get("image")
             if image and not may_be_image(image):
-                found.append(no_image(f"container {container['name']}", image, (field, container["name"], "image")))
+                found.append(
+                    no_image(f"container {visible(container['name'])}", image, (field, container["name"], "image"))
+                )
     for volume in pod.get("volumes") or ():
         source = volume.get("image")
         image = source and source.get("reference")
         if image and not may_be_image(image):
             path = ("volumes", volume["name"], "image", "reference")
-            found.append(no_image(f"volume {volume['name']}", image, path))
+            found.append(no_image(f"volume {visible(volume['name'])}", image, path))
     return found
 
 

@@ -18,6 +18,7 @@ from kservec.core.serving.arguments import options
 from kservec.core.serving.images import OWN_REPOSITORIES, is_pinned, tagged_image
 from kservec.core.serving.runtime_defaults import server_type
 from kservec.core.unit import finding
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,7 +153,7 @@ def version_of_digest(unit: Unit, pod: Tree, image: str, intent: RuntimeIntent) 
     """The warning about a version for an image that has no tag."""
     version = intent.model.runtime_version
     if version is not None and is_pinned(image):
-        message = f"runtimeVersion {version} has no effect: the image is pinned by its digest"
+        message = f"runtimeVersion {visible(version)} has no effect: the image is pinned by its digest"
         where = pod.span(("containers", pod.value["containers"][0]["name"], "image"))
         place = intent.place("runtimeVersion").span()
         found = finding(unit, VERSION_OF_DIGEST, message, place, "remove runtimeVersion")
@@ -164,7 +165,9 @@ def other_version(unit: Unit, image: str, intent: RuntimeIntent) -> Iterator[Dia
     version = intent.model.runtime_version
     repository, _, tag = image.rpartition(":")
     if version is not None and version != tag and repository.endswith(OWN_REPOSITORIES):
-        message = f"runtimeVersion {version} is taken for a release of {repository}, whose tags are those of kservec"
+        message = (
+            f"runtimeVersion {visible(version)} is taken for a release of {repository}, whose tags are those of kservec"
+        )
         remedy = f"remove runtimeVersion (the runtime has {tag}), or name another image of vLLM in model.image"
         yield finding(unit, OTHER_VERSION, message, intent.place("runtimeVersion").span(), remedy)
 

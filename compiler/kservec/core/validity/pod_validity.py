@@ -23,6 +23,7 @@ from kservec.core.validity.field_checks import without
 from kservec.core.validity.field_rules import ABSENT, NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules
 from kservec.core.validity.pod_rules import POD_RULES
 from kservec.core.validity.volume_rules import VOLUME_RULES
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -188,7 +189,7 @@ def volume_faults(volume: Json) -> Iterator[Fault]:
     sources = sources_of(volume)
     if len(sources) > 1:
         name = volume["name"]
-        message = f"volume {name} has more than one source, {' and '.join(sources)}"
+        message = f"volume {visible(name)} has more than one source, {' and '.join(sources)}"
         yield Fault(NOT_EXACTLY_ONE, ("volumes", name), message, help="leave one source")
 
 

@@ -14,6 +14,7 @@ from kservec.core.pods.containers import HOOKS, PROBES, find, first_port, servin
 from kservec.core.records import evolve
 from kservec.core.serving.arguments import options
 from kservec.core.unit import Mode, finding
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,8 @@ def unknown_ports(unit: Unit, pod: Tree) -> list[Diagnostic]:
         is_served = unit.mode is Mode.KNATIVE and (bool(listed) or len(containers) == 1)
         for path, name in named:
             if name not in listed and not (is_served and path[0] in OF_KNATIVE):
-                message = f"{path[-3]} of container {container['name']} asks at port {name}, which it does not list"
+                asks = f"{path[-3]} of container {visible(container['name'])} asks at port {visible(name)}"
+                message = f"{asks}, which it does not list"
                 span = pod.span(("containers", container["name"], *path))
                 found.append(finding(unit, UNKNOWN, message, span, "list a port of that name, or give the number"))
     return found

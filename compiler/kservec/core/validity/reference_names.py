@@ -12,6 +12,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.schemas.faults import Fault
 from kservec.core.schemas.object_meta import is_subdomain
 from kservec.core.validity.image_validity import filled
+from kservec.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,5 +76,5 @@ def source_faults(volume: str, kind: str, source: Json, at: Path, path: Path) ->
         return
     if "${" not in named or not is_subdomain(filled(named)):
         noun = NOUNS.get(kind, "Secret")
-        message = f"volume {volume} is made of {noun} {named!r}, and none can have that name"
+        message = f"volume {visible(volume)} is made of {noun} {named!r}, and none can have that name"
         yield Fault(IMPOSSIBLE, (*path, *at), message, help=ALLOWED, once=named)
