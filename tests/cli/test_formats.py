@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -14,7 +16,7 @@ from kservec.cli.promote import JSON
 from kservec.io.kustomize import HOW_TO, tools
 
 from .repositories import commit, edit, git
-from .running import ROOT, SERVICE, kservec
+from .running import ROOT, SECONDS, SERVICE, environment, kservec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,3 +199,86 @@ def test_all_commands_with_json_are_asked() -> None:
         choices = [choice for option in command.params for choice in getattr(option.type, "choices", ())]
         able |= {name} if JSON in choices else set()
     assert able == {what.partition(",")[0] for what in ASKED}
+
+
+REFUSED = {
+    "affected": ["affected", "--since", "nowhere"],
+    "build": ["build", "nope.yaml"],
+    "capacity": ["capacity", "prdo"],
+    "check": ["check", "prdo"],
+    "diff": ["diff", "nowhere"],
+    "explain": ["explain", "Deployment/nothing", "prod"],
+    "lint": ["lint", "--outptu"],
+    "lock": ["lock", "--update", "services"],
+    "promote": ["promote", "prdo", "--from", "staging"],
+    "runtimes": ["runtimes", "sklern"],
+    "runtimes, images": ["runtimes", "--images", "sklearn"],
+    "runtimes, two lists": ["runtimes", "--images", "--uris"],
+    "urls": ["urls", "nope.yaml"],
+    "urls, an endless path": ["urls", "x" * 5000],
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize(
+    "spelt", [("--format", "json"), ("--format=json",), ("--format", "text", "--format", "json")], ids=str
+)
+def test_wrong_usage_is_a_document_too(repo: Path, what: str, spelt: tuple[str, ...]) -> None:
+    """One document, with what the line of text says; nothing is beside it."""
+    text = kservec(repo, *REFUSED[what])
+    ran = kservec(repo, *REFUSED[what], *spelt)
+    assert (ran.status, text.status) == (2, 2), ran.err
+    written, beside = (ran.err, ran.out) if what in {"build", "lock"} else (ran.out, ran.err)
+    (found,) = json.loads(written)["diagnostics"]
+    assert (beside, found["code"], found["severity"], found["location"]) == ("", "command/refused", "error", None)
+    more = f" ({found['help']})" if found["help"] else ""
+    assert text.err == f"error: {found['message']}{more}\n"
+
+
+def test_each_command_with_json_is_refused_something() -> None:
+    """A command that learns to write JSON has to join."""
+    assert {what.partition(",")[0] for what in REFUSED} == {what.partition(",")[0] for what in ASKED}
+
+
+@pytest.mark.parametrize(
+    ("layout", "shown"), [("github", "::error"), ("sarif", '"version":"2.1.0"'), ("junit", "<testsuite")]
+)
+def test_wrong_usage_in_reports_of_ci_systems(work: Path, layout: str, shown: str) -> None:
+    """Whatever reads the report is told, as of errors in the files."""
+    ran = kservec(work, "lint", "nope.yaml", "--format", layout)
+    assert (ran.status, ran.err) == (2, "")
+    assert shown in ran.out
+    assert "cannot read nope.yaml: No such file or directory" in ran.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("graph", "nope.yaml", "--format", "json"),
+        ("graph", "nope.yaml", "--format", "dot"),
+        ("schema", "--format", "json", "Nothing"),
+        ("lint", "nope.yaml", "--format", "jsn"),
+        ("lint", "nope.yaml", "--format"),
+        ("lint", "nope.yaml", "--", "--format", "json"),
+        ("diff", "nowhere", "--format", "markdown"),
+        ("biuld", "--format", "json"),
+    ],
+    ids=str,
+)
+def test_forms_that_a_command_does_not_have(work: Path, arguments: tuple[str, ...]) -> None:
+    """What is wrong is a line of text, as nothing else was asked for that there is."""
+    ran = kservec(work, *arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_wrong_usage_where_nothing_can_be_written(work: Path) -> None:
+    """The line of text is left where the document has no place."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "kservec", "runtimes", "sklern", "--format", "json"],
+            cwd=work, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+    assert ran.returncode == 2
+    assert ran.stderr == "error: no runtime serves sklern; did you mean sklearn? (see kservec runtimes --help)\n"

@@ -16,6 +16,8 @@ from kservec.cli.streams import ReaderGoneError, StoppedError, complain, discard
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kservec.cli.writing import Begun
 
 COMMANDS = {
@@ -116,7 +118,7 @@ def run(arguments: list[str]) -> int:
         complain(f"{error.format_message()}\n")
         return USAGE
     except click.ClickException as error:
-        complain(f"error: {sentence(error) if has_folder() else FOLDER_GONE}\n")
+        refuse(arguments, *(sentence(error) if has_folder() else (FOLDER_GONE, "")))
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         written = ", ".join(dict.fromkeys(str(each.place) for each in begun if each.is_written))
@@ -124,14 +126,17 @@ def run(arguments: list[str]) -> int:
         complain(f"interrupted; {rest}\n")
         return INTERRUPTED
     except StoppedError as stop:
-        complain("\n".join((f"error: {stop}" if str(stop) else "interrupted", *stop.lines, "")))
-        return USAGE if str(stop) else INTERRUPTED
+        if str(stop):
+            refuse(arguments, str(stop), lines=stop.lines)
+            return USAGE
+        complain("\n".join(("interrupted", *stop.lines, "")))
+        return INTERRUPTED
     except SystemExit as stop:
         return ended(stop)
     except OSError as error:
         if is_held_back(error) and finished():  # a help, which click writes itself, to a terminal that is slow
             return 0
-        complain(f"error: {of_the_world(error)}\n")
+        refuse(arguments, of_the_world(error))
         return USAGE
     finally:
         discard_rest()
@@ -185,8 +190,16 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}...{text[-LONGEST // 2 :]}"
 
 
-def sentence(error: click.ClickException) -> str:
+def refuse(arguments: list[str], message: str, remedy: str = "", lines: Sequence[str] = ()) -> None:
+    """Tell why something was not done, and what was of it line by line, in the form that the arguments ask for."""
+    from kservec.cli.refusals import refuse as told  # noqa: PLC0415 - most runs have nothing of the kind to tell
+
+    name = next((argument for argument in arguments if argument in COMMANDS), "")
+    told(message, (remedy, *lines), (cli.get_command(click.Context(cli), name) if name else None, arguments))
+
+
+def sentence(error: click.ClickException) -> tuple[str, str]:
     """What is wrong, and where to read how it is done."""
     message = shortened(" ".join(error.format_message().split()).rstrip("."))
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{message} (see {ctx.command_path} --help)" if ctx is not None else message
+    return message, f"see {ctx.command_path} --help" if ctx is not None else ""
