@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-import yaml
+from tests import libyaml
 
 from kservec.api import compile_files
 from kservec.core.text.source import parse
@@ -73,7 +73,7 @@ def test_no_message_has_a_gap(chunk: int) -> None:
     gaps = []
     for case, i, path in fields()[chunk::CHUNKS]:
         changed = [without_text(d, path) if i == j else d for j, d in enumerate(documents_of(case))]
-        text = yaml.dump_all(changed, Dumper=yaml.CSafeDumper)
+        text = libyaml.dump_all(changed)
         compilation = compile_files([File("input.yaml", text.encode()), *files_of(case, "platform")])
         for found in compilation.diagnostics:
             gaps += [(case.name, path, said) for said in (found.message, found.help) if find_gap(said)]
