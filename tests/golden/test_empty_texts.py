@@ -16,8 +16,9 @@ from kservec.io.reading import File
 
 from .cases import Case, cases
 
-CHUNKS = 8
-"""Parts of the fields, which several processes can take."""
+CHUNKS, QUICK = 8, 2
+"""Parts of the fields, which several processes can take, and how many of them are looked at always."""
+PARTS = [pytest.param(chunk, marks=pytest.mark.slow if chunk >= QUICK else ()) for chunk in range(CHUNKS)]
 find_gap = re.compile(r" (?=[ ,;:.)](?: |$)|$)|(?<=\w)/(?=[,;:]|$)").search
 """Two spaces, one before a sign or at the end, a slash with nothing behind it: where a text should stand."""
 
@@ -67,7 +68,7 @@ def documents_of(case: Case) -> list[Any]:
     return found if is_read else []
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", PARTS)
 def test_no_message_has_a_gap(chunk: int) -> None:
     """Whatever text of a spec, a runtime or the platform is empty, messages show that it is."""
     gaps = []
