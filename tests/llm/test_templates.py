@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from kservec.core.golang.template_syntax import TemplateError
 from kservec.core.llm.templates import data_of, filled
 
 METADATA = {"name": "llama", "namespace": "ml", "labels": {"team": "a"}}
@@ -87,9 +86,36 @@ def test_what_templates_give(text: str, expected: str) -> None:
 )
 def test_what_is_wrong_has_a_place(text: str, reason: str) -> None:
     """A template that Go refuses is refused, and the path of its text is known."""
-    with pytest.raises(TemplateError, match=reason) as raised:
-        filled({"spec": {"args": ["fine", text]}}, DATA)
-    assert raised.value.where == ("spec", "args", 1)
+    (error,) = filled({"spec": {"args": ["fine", text]}}, DATA).errors
+    assert reason in str(error)
+    assert error.where == ("spec", "args", 1)
+
+
+IF, END, BAD, WORSE = "{{ if true }}x", "y{{ end }}", "{{ .Nope }}", "{{ .Name "
+
+
+@pytest.mark.parametrize(
+    ("texts", "wrong"),
+    [
+        ([BAD, "fine", WORSE], [0, 2]),
+        ([BAD, BAD], [0, 1]),
+        ([IF, END, BAD, WORSE], [2, 3]),
+        ([IF, BAD, END], [1]),
+        ([IF, BAD], [0, 1]),
+        ([END, BAD, END], [0, 1, 2]),
+        ([IF, IF, BAD], [0, 1, 2]),
+        (["{{ $x := 1 }}", "{{ $x }}", BAD], [2]),
+        (["{{ $x }}", BAD, "{{ break }}"], [0, 1, 2]),
+        (["{{ range .Spec.Template.Containers }}", "{{ .Name }}{{ break }}", "{{ end }}", BAD], [3]),
+        ([BAD, IF, END, END], [0]),
+        ([*["{{ $x }}"] * 40, BAD], [0]),
+    ],
+)
+def test_all_that_is_wrong_is_said_at_once(texts: list[str], wrong: list[int]) -> None:
+    """Each text that fails is told of, but for halves of what is whole; the texts stay as they are."""
+    made = filled(texts, DATA)
+    assert [error.where for error in made.errors] == [(i,) for i in wrong]
+    assert all(texts[i] in made.value for i in wrong)
 
 
 def test_a_block_over_several_texts() -> None:

@@ -6,7 +6,6 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kservec.core.diagnostics import Code, Needed, Reject, Severity
-from kservec.core.golang.template_syntax import TemplateError
 from kservec.core.llm.merging import UnmergeableError, full, laid_over, merged
 from kservec.core.llm.presets import preset_names
 from kservec.core.llm.resolved import after_templates, before_templates, pool_name
@@ -21,10 +20,12 @@ from kservec.core.tree import Layers, Moved, Tree
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from kservec.core.catalog import Preset
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.golang.formatting import Struct
+    from kservec.core.golang.template_syntax import TemplateError
     from kservec.core.registry import Env
     from kservec.core.tree import Json, Origin, Path
     from kservec.core.unit import Unit
@@ -67,20 +68,38 @@ def choose_presets(unit: Unit, env: Env) -> Step:
     if wrong := tuple(name_errors(unit)):
         raise Reject(*wrong)
     own: Json = unit.spec.json["spec"]
-    bases = [found_config(unit, env, ref.get("name") or "", i) for i, ref in enumerate(own.get("baseRefs") or ())]
+    bases = found_configs(unit, env, [(ref.get("name") or "", i) for i, ref in enumerate(own.get("baseRefs") or ())])
     seen = overlaid(unit, own, lambda spec: reduce(laid_over, (full(base.spec) for base in bases), spec))
     name = (seen.get("model") or {}).get("name")
     if name:
         # A base config that names the model wins over the service, here and in templates.
         own = {**own, "model": {**(own.get("model") or {}), "name": name}}
     names = preset_names(seen, tokenizes_apart=env.profile.tokenizes_apart)
-    presets = [found_config(unit, env, preset) for preset in names]
+    presets = found_configs(unit, env, [(preset, None) for preset in names])
     laid = overlaid(unit, own, lambda _: laid_together((*presets, *bases)))
     spec = before_templates(merged_tree(unit, own, laid), unit.name)
     data = data_of(unit.spec.json["metadata"], spec.value, global_config(unit, spec.value, env))
     spec = with_templates(unit, spec, data, laid.plain)
     spec = with_scheduler_config(unit, after_templates(spec, unit.name), env)
     return Step(evolve(unit, resolved=spec), merged_findings(unit, spec, env))
+
+
+def found_configs(unit: Unit, env: Env, wanted: Iterable[tuple[str, int | None]]) -> list[Preset]:
+    """Configs by their names and, of base configs, their indices.
+
+    Raises:
+        Reject: some of them are not there, or their structure is wrong.
+    """
+    found: list[Preset] = []
+    missing: list[Diagnostic] = []
+    for name, index in wanted:
+        try:
+            found.append(found_config(unit, env, name, index))
+        except Reject as reject:
+            missing += reject.diagnostics
+    if missing:
+        raise Reject(*missing)
+    return found
 
 
 def found_config(unit: Unit, env: Env, name: str, index: int | None = None) -> Preset:
@@ -153,20 +172,24 @@ def with_templates(unit: Unit, spec: Tree, data: Struct, plain: frozenset[int]) 
     """The spec with its templates filled in. Those in the service's metadata are only tried, as in KServe.
 
     Raises:
-        Reject: one of them cannot be.
+        Reject: some of them cannot be.
     """
-    try:
-        made = filled({"metadata": unit.spec.json["metadata"], "spec": spec.value}, data, plain)
-    except TemplateError as error:
-        at = error.where
-        place = spec.span(at[1:]) if at[:1] == ("spec",) else unit.source.span(*at)
-        message = f"a template of {unit.ref} cannot be filled in: {error}"
-        raise Reject(finding(unit, TEMPLATE, message, place, "correct the text between {{ and }}")) from None
+    made = filled({"metadata": unit.spec.json["metadata"], "spec": spec.value}, data, plain)
+    if made.errors:
+        raise Reject(*[unfilled(unit, spec, error) for error in made.errors])
     value = made.value["spec"]
     tree = spec if value is spec.value else spec.refill((), value)
     for at, kept in made.left_out.items():
         tree = tree.note(at[1:], Moved(spec, at[1:], kept)) if at[:1] == ("spec",) else tree
     return tree
+
+
+def unfilled(unit: Unit, spec: Tree, error: TemplateError) -> Diagnostic:
+    """The error about a template that cannot be filled in."""
+    at = error.where
+    place = spec.span(at[1:]) if at[:1] == ("spec",) else unit.source.span(*at)
+    message = f"a template of {unit.ref} cannot be filled in: {error}"
+    return finding(unit, TEMPLATE, message, place, "correct the text between {{ and }}")
 
 
 def global_config(unit: Unit, spec: Json, env: Env) -> dict[str, str | bool]:

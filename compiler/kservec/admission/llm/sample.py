@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.diagnostics import Code, Severity
-from kservec.core.golang.template_syntax import TemplateError
 from kservec.core.llm.names import COMPONENT_LABEL, NAME_LABEL, PART_OF
 from kservec.core.llm.templates import data_of, filled
 from kservec.core.names import GROUP
@@ -100,9 +99,7 @@ def check_templates(subject: Subject) -> Iterator[Diagnostic]:
     """A config's templates, in its metadata as in its spec."""
     if "{{" not in repr(subject.value):
         return
-    try:
-        filled(subject.value, data_of(METADATA, SPEC, SETTINGS))
-    except TemplateError as error:
+    for error in filled(subject.value, data_of(METADATA, SPEC, SETTINGS)).errors:
         help_text = "say it without that" if error.unsupported else "correct the text between {{ and }}"
         yield subject.finding(
             TEMPLATE, f"a template fails on a sample service: {error.message}", error.where, help_text

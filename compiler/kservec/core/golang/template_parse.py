@@ -21,6 +21,7 @@ from kservec.core.golang.template_syntax import (
     Node,
     Operand,
     Pipe,
+    Reach,
     TemplateError,
     Text,
     Token,
@@ -50,7 +51,7 @@ def parse(template: str, functions: Container[str]) -> tuple[Node, ...]:
     parser = _Parser(lex(template), functions)
     nodes, stop = parser.nodes(0)
     if stop is not None:
-        raise TemplateError(f"unexpected {{{{{stop.text}}}}}", stop.offset)
+        raise TemplateError(f"unexpected {{{{{stop.text}}}}}", stop.offset, reach=Reach.BACK)
     return nodes
 
 
@@ -80,7 +81,8 @@ class _Parser:
                 return tuple(found), word
             found.append(self.node(word))
         if nested:
-            raise TemplateError("unexpected end of the template: an {{end}} is missing", opened_at)
+            message = "unexpected end of the template: an {{end}} is missing"
+            raise TemplateError(message, opened_at, reach=Reach.ONWARD)
         return tuple(found), None
 
     def node(self, word: Token) -> Node:
@@ -93,7 +95,7 @@ class _Parser:
         if word.text in _UNSUPPORTED:
             raise TemplateError(f"{{{{{word.text}}}}} is not supported", word.offset, unsupported=True)
         if not self.loops:
-            raise TemplateError(f"{{{{{word.text}}}}} outside {{{{range}}}}", word.offset)
+            raise TemplateError(f"{{{{{word.text}}}}} outside {{{{range}}}}", word.offset, reach=Reach.BACK)
         self.expect_end(word)
         return Jump(word.text, word.offset)
 
@@ -250,7 +252,7 @@ class _Parser:
     def check_variable(self, token: Token) -> None:
         """Refuse a variable that nobody set."""
         if token.text not in self.variables:
-            raise TemplateError(f"undefined variable {token.text!r}", token.offset)
+            raise TemplateError(f"undefined variable {token.text!r}", token.offset, reach=Reach.BACK)
 
     def enter(self, token: Token) -> None:
         """Go one level deeper."""

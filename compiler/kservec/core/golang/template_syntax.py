@@ -7,10 +7,19 @@ Go's text/template/parse. Must not know which sequences of tokens make sense: th
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from kservec.core.digits import MOST_DIGITS
 from kservec.core.tree import Path
+
+
+class Reach(Enum):
+    """What an error of one text may need of others, where a template goes over several."""
+
+    WITHIN = 1
+    ONWARD = 2
+    BACK = 3
 
 
 class TemplateError(Exception):
@@ -21,14 +30,25 @@ class TemplateError(Exception):
         offset: where in the template, in code points from 0.
         where: the path of the string that holds the template, where it was taken out of a larger value.
         unsupported: Go could do it, and this compiler does not.
+        reach: `ONWARD`: a block does not end, which it may behind the text; `BACK`: the block or variable that is
+            missing may stand before the text.
     """
 
-    def __init__(self, message: str, offset: int = 0, where: Path = (), *, unsupported: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        offset: int = 0,
+        where: Path = (),
+        *,
+        unsupported: bool = False,
+        reach: Reach = Reach.WITHIN,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.offset = offset
         self.where = where
         self.unsupported = unsupported
+        self.reach = reach
 
 
 class Const(NamedTuple):

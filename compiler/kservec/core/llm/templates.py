@@ -2,7 +2,7 @@
 
 KServe runs one Go template over the JSON text of the whole object. So quotes cannot stand inside an action, and trim
 markers take blanks but never the end of a line, which JSON writes as two characters. Texts are executed one by one
-here, in their JSON form, so that an error has a place; only where one fails is the whole object executed, for a block
+here, in their JSON form, so that an error has a place; only where some fail is the whole object executed, for a block
 may reach over several. Must not know which texts there are.
 KServe: pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import ceil
 from operator import is_
@@ -22,7 +22,7 @@ from kservec.core.golang.formatting import FormatError, GoValue, NilPointer, Str
 from kservec.core.golang.placeholders import object_meta
 from kservec.core.golang.template import Options, render
 from kservec.core.golang.template_quick import Prepared, prepared
-from kservec.core.golang.template_syntax import TemplateError
+from kservec.core.golang.template_syntax import Reach, TemplateError
 from kservec.core.llm.go_types import FIELDS, SPEC, Type, go_name
 from kservec.core.llm.names import child_name
 from kservec.core.llm.pod_types import POD_FIELDS
@@ -39,11 +39,27 @@ CLEANUP_SECONDS: Final = 5
 ZEROS: Final[Mapping[str, GoValue]] = {"string": "", "bool": False, "int32": 0, "URL": "", "map": {}}
 
 
+MOST_TRIED: Final = 32
+"""Texts of which it is tried whether they fail for want of others."""
+
+
 class Filled(NamedTuple):
-    """A value without templates; of lists from which items were left out, by their paths, the indices of the others."""
+    """A value without templates, but for texts that cannot be filled in, which stay as they are.
+
+    `left_out`: of lists from which items were left out, by their paths, the indices of the others. `errors` are what is
+    wrong with the texts that are left; their `where` is the path of the text in the value.
+    """
 
     value: Json
     left_out: Mapping[Path, tuple[int, ...]]
+    errors: tuple[TemplateError, ...] = ()
+
+
+class Fault(NamedTuple):
+    """A text that is no template by itself, or fails, and why."""
+
+    text: str
+    error: TemplateError
 
 
 def plain_parts(value: Json) -> frozenset[int]:
@@ -79,19 +95,50 @@ def filled(value: Json, data: Struct, plain: frozenset[int] = frozenset()) -> Fi
         value: the value.
         data: what its templates see.
         plain: the identities of parts of it that are known to have none.
-
-    Raises:
-        TemplateError: a template is wrong. `where` is the path of its text in the value.
     """
-    filling = _Filling(data, plain, {}, {})
-    try:
-        return Filled(filling.value(value, ()), filling.left_out)
-    except TemplateError as error:
-        alone = error
+    filling = _Filling(data, plain, {}, {}, [])
+    made = filling.value(value, ())
+    if not filling.faults:
+        return Filled(made, filling.left_out)
     try:
         return Filled(_decoded(render(encode(value), data, OPTIONS)), {})
     except TemplateError:
-        raise alone from None
+        return Filled(made, filling.left_out, _own(value, data, filling.faults))
+
+
+def _own(value: Json, data: Struct, faults: Sequence[Fault]) -> tuple[TemplateError, ...]:
+    """The errors of texts that are mistakes, though a block or a variable may reach over several; at least one.
+
+    Where some texts begin what others may end, each of the rest counts if the whole fails for it alone. If that cannot
+    be told, only the first counts.
+    """
+    has_blocks = {Reach.ONWARD, Reach.BACK} <= {fault.error.reach for fault in faults}
+    others = [fault for fault in faults if not has_blocks or fault.error.reach is Reach.WITHIN]
+    doubtful = [fault for fault in others if has_blocks or fault.error.reach is Reach.BACK]
+    if len(doubtful) > MOST_TRIED or (has_blocks and not _works(value, data, others)):
+        return (faults[0].error,)
+    dependent = [fault for fault in doubtful if _works(value, data, [o for o in others if o.text != fault.text])]
+    return tuple(fault.error for fault in others if fault not in dependent) or (faults[0].error,)
+
+
+def _works(value: Json, data: Struct, faults: Iterable[Fault]) -> bool:
+    """Whether a value can be executed as a whole, with nothing instead of some texts."""
+    try:
+        render(encode(_without(value, frozenset(fault.text for fault in faults))), data, OPTIONS)
+    except TemplateError:
+        return False
+    return True
+
+
+def _without(value: Json, texts: frozenset[str]) -> Json:
+    """A value that has empty texts instead of some."""
+    if isinstance(value, str):
+        return "" if value in texts else value
+    if isinstance(value, list):
+        return [_without(item, texts) for item in value]
+    if isinstance(value, dict):
+        return {_without(name, texts): _without(item, texts) for name, item in value.items()}
+    return value
 
 
 @lru_cache(maxsize=256)
@@ -103,13 +150,14 @@ def _as_json(text: str) -> Prepared:
 class _Filling(NamedTuple):
     """What templates see; what those made that were executed already, for many stand in a spec several times.
 
-    `left_out` is that of `Filled`, `plain` has the identities of parts without templates.
+    `left_out` is that of `Filled`, `plain` has the identities of parts without templates, `faults` are those so far.
     """
 
     data: Struct
     plain: frozenset[int]
     known: dict[str, Json]
     left_out: dict[Path, tuple[int, ...]]
+    faults: list[Fault]
 
     def value(self, value: Json, at: Path) -> Json:
         """A value with its templates executed, the same one if it has none."""
@@ -153,13 +201,17 @@ class _Filling(NamedTuple):
         return {**value, **changed} if changed else value
 
     def text(self, text: str, at: Path) -> Json:
-        """What a text that is a template gives."""
+        """What a text that is a template gives; the text itself if it fails."""
         if text in self.known:
             return self.known[text]
         try:
             made = self.known[text] = _decoded(_as_json(text).render(self.data, OPTIONS))
         except TemplateError as error:
-            raise TemplateError(explained(text, error), error.offset, at, unsupported=error.unsupported) from None
+            why = TemplateError(
+                explained(text, error), error.offset, at, unsupported=error.unsupported, reach=error.reach
+            )
+            self.faults.append(Fault(text, why))
+            return text
         return made
 
 
