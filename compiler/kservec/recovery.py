@@ -24,6 +24,7 @@ from kservec.core.records import evolve
 from kservec.core.validity.field_rules import MISSING
 from kservec.core.validity.object_validity import LONG_LABEL, LONG_SERVICE_NAME
 from kservec.core.validity.pod_validity import NO_VOLUME
+from kservec.passes.choose_presets import TEMPLATE
 from kservec.passes.seal import FORGOTTEN, REFUSED
 
 if TYPE_CHECKING:
@@ -64,16 +65,23 @@ CONFINED: Mapping[str, tuple[str, ...]] = {
     "scaling/": ("scale",),
     "storage/": ("claim_copies", "attach_models", "attach_images"),
     "llm/confidential-": ("attach_artifacts",),
-    "llm/kv-cache-": ("attach_artifacts",),
+    "llm/empty-reference": ("schedule_requests", "route_models"),
+    "llm/kv-cache-": (),
+    "llm/lora-name": (),
+    "llm/lora-too-many": (),
     "llm/lora-": ("attach_artifacts", "route_models"),
     "llm/model-uri-": ("attach_artifacts",),
+    "llm/name": (),
+    "llm/parallelism-": (),
     "llm/pool-": ("schedule_requests", "route_models"),
     "llm/rollout-": (),
-    "llm/route-": ("route_models",),
+    "llm/route-": (),
     "llm/runtime-": (),
     "llm/scaling-": ("scale_llminferenceservice",),
+    "llm/scheduler-replicas": (),
     "llm/scheduler-": ("schedule_requests", "route_models"),
-    "llm/traffic-": ("route_models",),
+    "llm/template": (),
+    "llm/traffic-": (),
 }
 """How codes begin whose errors leave a unit what it is, though found before it has parts: the passes they concern."""
 ATTACHING = frozenset({"attach_models", "add_sidecars", "attach_images", "attach_artifacts"})
@@ -85,6 +93,8 @@ What is said of a single value as somebody wrote it does not.
 """
 LACKING = frozenset((NO_VOLUME, MISSING))
 """Codes of what a pod lacks, which a pass that attaches something may have brought."""
+UNFILLED = frozenset((TEMPLATE,))
+"""Codes of templates that stay as they are: what refers to a name that one gives seems to lead nowhere."""
 STUMBLES: tuple[type[Exception], ...] = (Exception,)
 """What a pass may raise over a unit that is not as it has to be. It tells nothing about the unit, and ends it."""
 
@@ -139,7 +149,7 @@ def errors_of(
         unit, is_whole = rest.unit, is_whole and not rest.lost
         left_out = concerned | ({name} if rest.is_trimmed else set())
         trimmed |= left_out
-        if left_out & ATTACHING:
+        if left_out & ATTACHING or any(error.code in UNFILLED for error in found):
             short = short | rest.short if short is not None and rest.short else None
     return known[before:]
 
@@ -158,7 +168,7 @@ def is_gap(found: Diagnostic, unit: Unit, short: frozenset[Path] | None) -> bool
     return found.span is None or not any(overlap(found.span, place) for place in others)
 
 
-def is_own(found: Diagnostic, earlier: Iterable[Diagnostic], *, is_trimmed: bool) -> bool:
+def is_own(found: Diagnostic, earlier: Sequence[Diagnostic], *, is_trimmed: bool) -> bool:
     """Whether an error is one of its own: not what follows from others, nor at a place that an earlier one is about.
 
     Args:
@@ -167,6 +177,8 @@ def is_own(found: Diagnostic, earlier: Iterable[Diagnostic], *, is_trimmed: bool
         is_trimmed: whether something was left out of the unit.
     """
     if (is_trimmed or earlier) and found.code in SECONDARY and not found.as_written:
+        return False
+    if "{{" in found.message and any(error.code in UNFILLED for error in earlier):
         return False
     return not any(overlap(found.span, place) for error in earlier for place in error.spans or (None,))
 

@@ -40,6 +40,10 @@ SPOILT_SERVER = {
     "ports": [{"containerPort": 8000, "protocol": "tcp"}],
     "resources": {"requests": {"cpu": "4"}, "limits": {"cpu": "2"}},
 }
+NAMED = {
+    "containers": [{"name": "main", "image": "vllm:1", "volumeMounts": [{"name": "llama-own", "mountPath": "/own"}]}],
+    "volumes": [{"name": "{{ .Nme }}-own", "emptyDir": {}}],
+}
 EVERY = 8
 inputs_of = cache(inputs)
 """What a case compiles, which is read once for all mistakes."""
@@ -77,7 +81,7 @@ MISTAKES = {
     "requests": Mistake((*MODEL, "resources"), {"requests": {"cpu": "4"}, "limits": {"cpu": "2"}}, within=3),
     "label of nodes": Mistake((*PREDICTOR, "nodeSelector"), {"a b": "x"}),
     "account of an LLM": Mistake(("spec", "template", "serviceAccountName"), "none-such", LLM),
-    "adapter of an LLM": Mistake(("spec", "model", "lora"), {"adapters": [{"name": "a", "uri": "ftp://a/b"}]}, LLM),
+    "adapter of an LLM": Mistake(("spec", "model", "lora"), {"adapters": [{"name": "own", "uri": "ftp://a/b"}]}, LLM),
     "base of an LLM": Mistake(("spec", "baseRefs"), [{"name": "none-such"}], LLM, 1),
     "model of an LLM": Mistake(("spec", "model", "uri"), "ftp://a/b", LLM),
     "name resolution of an LLM": Mistake(("spec", "template", "dnsPolicy"), "Nowhere", LLM),
@@ -88,6 +92,20 @@ MISTAKES = {
     "scaling of an LLM": Mistake(("spec", "scaling"), {"minReplicas": 3, "maxReplicas": 1}, LLM, 1),
     "scheduler of an LLM": Mistake(("spec", "router", "scheduler", "replicas"), -1, LLM, 3),
     "size of an LLM": Mistake(("spec", "parallelism"), {"tensor": 2, "data": 3}, LLM, 1),
+    "sizes of an LLM": Mistake(("spec", "prefill", "parallelism"), {"pipeline": 2, "data": 4, "dataLocal": 2}, LLM, 1),
+    "bases of an LLM": Mistake(("spec", "baseRefs"), [{"name": "none-such"}, {"name": "none-other"}], LLM, 1),
+    "gateway of an LLM": Mistake(("spec", "router", "gateway"), {"refs": [{}]}, LLM),
+    "name of an LLM": Mistake(("metadata", "name"), "1st", LLM, 1),
+    "long name of an LLM": Mistake(("metadata", "name"), "a" * 70, LLM, 1),
+    "name of an adapter": Mistake(("spec", "model", "lora"), {"adapters": [{"name": "", "uri": "hf://a/b"}]}, LLM),
+    "cache of an LLM": Mistake(("spec", "kvCacheOffloading"), {"cpu": "-1"}, LLM, 1),
+    "template of an LLM": Mistake(("spec", "template", "hostname"), "{{ .None }}", LLM),
+    "template of a name of an LLM": Mistake(("spec", "template"), NAMED, LLM, 1),
+    "template of an account of an LLM": Mistake(("spec", "template", "serviceAccountName"), "{{ .None }}", LLM),
+    "template of the model of an LLM": Mistake(("spec", "model", "name"), "{{ .None }}", LLM),
+    "configuration of the scheduler": Mistake(
+        ("spec", "router", "scheduler", "config"), {"ref": {"name": "none-such", "key": "epp"}}, LLM, 3
+    ),
 }
 
 
@@ -183,13 +201,19 @@ def errors_of(*names: str) -> set[tuple[str, str]]:
     document = BASES[MISTAKES[names[0]].kind]
     for name in names:
         document = with_mistake(document, MISTAKES[name])
-    return {(d.code.slug, d.message) for d in compile_text(libyaml.dump(document)).diagnostics if d.is_error}
+    found = compile_text(libyaml.dump(document)).diagnostics
+    return {(d.code.slug, d.message.replace(document["metadata"]["name"], "NAME")) for d in found if d.is_error}
 
 
 def pairs() -> list[tuple[str, str]]:
     """Mistakes that stand at different places of one service."""
     ways = combinations(MISTAKES.items(), 2)
-    return [(a, b) for (a, one), (b, other) in ways if one.kind == other.kind and one.path != other.path]
+    return [(a, b) for (a, one), (b, other) in ways if one.kind == other.kind and not is_within(one.path, other.path)]
+
+
+def is_within(one: Path, other: Path) -> bool:
+    """Whether one of two places is within the other."""
+    return all(step == step_of_other for step, step_of_other in zip(one, other, strict=False))
 
 
 @pytest.mark.parametrize("kind", BASES)
@@ -217,6 +241,14 @@ def test_of_two_mistakes_nothing_is_said_that_is_not_said_of_one(kind: str) -> N
         ("protocol", "requests", "label of nodes", "interval"),
         ("name resolution of an LLM", "label of nodes of an LLM", "containers of an LLM", "model of an LLM"),
         ("containers of an LLM", "route of an LLM", "scaling of an LLM"),
+        ("size of an LLM", "containers of an LLM", "account of an LLM", "model of an LLM"),
+        ("name of an LLM", "template of an LLM", "model of an LLM", "pool of an LLM"),
+        ("name of an LLM", "bases of an LLM", "scaling of an LLM"),
+        ("template of an account of an LLM", "containers of an LLM", "adapter of an LLM"),
+        ("account of an LLM", "label of nodes of an LLM", "route of an LLM", "scheduler of an LLM"),
+        ("name of an adapter", "model of an LLM", "route of an LLM"),
+        ("cache of an LLM", "model of an LLM"),
+        ("configuration of the scheduler", "containers of an LLM", "template of an LLM"),
     ],
     ids=", ".join,
 )

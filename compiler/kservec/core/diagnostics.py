@@ -5,11 +5,13 @@ Decides nothing and formats nothing; `report.py` turns these values into text, J
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kservec.core.records import record
+
+Made = TypeVar("Made")
 
 NOT_SHOWN = "(not shown)"
 """What stands for something that may be a secret."""
@@ -123,3 +125,21 @@ class Reject(Exception):  # noqa: N818 - it rejects a unit; it is no failure of 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     """Whether any of the findings stops the build."""
     return any(d.is_error for d in diagnostics)
+
+
+def all_made(makers: Iterable[Callable[[], Made]]) -> list[Made]:
+    """What each of several independent makers gives.
+
+    Raises:
+        Reject: some of them reject something; it has what all of them say.
+    """
+    made: list[Made] = []
+    wrong: list[Diagnostic] = []
+    for make in makers:
+        try:
+            made.append(make())
+        except Reject as reject:
+            wrong += reject.diagnostics
+    if wrong:
+        raise Reject(*wrong)
+    return made

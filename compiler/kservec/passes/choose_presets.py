@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kservec.core.diagnostics import Code, Needed, Reject, Severity
+from kservec.core.diagnostics import Code, Needed, Reject, Severity, all_made
 from kservec.core.llm.merging import UnmergeableError, full, laid_over, merged
 from kservec.core.llm.presets import preset_names
 from kservec.core.llm.resolved import after_templates, before_templates, pool_name
-from kservec.core.llm.rules.merged import merged_findings
+from kservec.core.llm.rules.merged import merged_findings, structure_findings
 from kservec.core.llm.rules.name import name_errors
 from kservec.core.llm.scheduler_source import with_scheduler_config
 from kservec.core.llm.settings import default_gateway, model_header
@@ -20,7 +20,7 @@ from kservec.core.tree import Layers, Moved, Tree
 from kservec.core.unit import Step, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from kservec.core.catalog import Preset
     from kservec.core.diagnostics import Diagnostic
@@ -65,41 +65,49 @@ def choose_presets(unit: Unit, env: Env) -> Step:
     """
     if unit.stopped:
         return Step(unit)
-    if wrong := tuple(name_errors(unit)):
+    misnamed = tuple(name_errors(unit))
+    try:
+        spec, unusable = resolved_spec(unit, env)
+    except Reject as reject:
+        raise Reject(*misnamed, *reject.diagnostics) from None
+    wrong = (*misnamed, *unusable)
+    if wrong and structure_findings(unit, spec, env):
         raise Reject(*wrong)
+    return Step(evolve(unit, resolved=spec), wrong or merged_findings(unit, spec, env))
+
+
+class Made(NamedTuple):
+    """A spec, and why it cannot be used."""
+
+    spec: Tree
+    unusable: tuple[Diagnostic, ...]
+
+
+def resolved_spec(unit: Unit, env: Env) -> Made:
+    """The spec of a service with its configs; templates and configurations that cannot be used stay as they are.
+
+    Raises:
+        Reject: configs are missing or wrong, or clash.
+    """
     own: Json = unit.spec.json["spec"]
-    bases = found_configs(unit, env, [(ref.get("name") or "", i) for i, ref in enumerate(own.get("baseRefs") or ())])
+    refs: list[Json] = own.get("baseRefs") or []
+    bases = all_made(partial(found_config, unit, env, ref.get("name") or "", i) for i, ref in enumerate(refs))
     seen = overlaid(unit, own, lambda spec: reduce(laid_over, (full(base.spec) for base in bases), spec))
     name = (seen.get("model") or {}).get("name")
     if name:
         # A base config that names the model wins over the service, here and in templates.
         own = {**own, "model": {**(own.get("model") or {}), "name": name}}
     names = preset_names(seen, tokenizes_apart=env.profile.tokenizes_apart)
-    presets = found_configs(unit, env, [(preset, None) for preset in names])
+    presets = all_made(partial(found_config, unit, env, preset) for preset in names)
     laid = overlaid(unit, own, lambda _: laid_together((*presets, *bases)))
     spec = before_templates(merged_tree(unit, own, laid), unit.name)
     data = data_of(unit.spec.json["metadata"], spec.value, global_config(unit, spec.value, env))
-    spec = with_templates(unit, spec, data, laid.plain)
-    spec = with_scheduler_config(unit, after_templates(spec, unit.name), env)
-    return Step(evolve(unit, resolved=spec), merged_findings(unit, spec, env))
-
-
-def found_configs(unit: Unit, env: Env, wanted: Iterable[tuple[str, int | None]]) -> list[Preset]:
-    """Configs by their names and, of base configs, their indices.
-
-    Raises:
-        Reject: some of them are not there, or their structure is wrong.
-    """
-    found: list[Preset] = []
-    missing: list[Diagnostic] = []
-    for name, index in wanted:
-        try:
-            found.append(found_config(unit, env, name, index))
-        except Reject as reject:
-            missing += reject.diagnostics
-    if missing:
-        raise Reject(*missing)
-    return found
+    made = with_templates(unit, spec, data, laid.plain)
+    spec = after_templates(made.spec, unit.name)
+    try:
+        return Made(with_scheduler_config(unit, spec, env), made.unusable)
+    except Reject as reject:
+        return Made(spec, (*made.unusable, *reject.diagnostics))
 
 
 def found_config(unit: Unit, env: Env, name: str, index: int | None = None) -> Preset:
@@ -168,20 +176,18 @@ def merged_tree(unit: Unit, own: Json, laid: Laid) -> Tree:
     return Tree.of(value, Layers(((own, unit.source.origin("spec")), *laid.layers)))
 
 
-def with_templates(unit: Unit, spec: Tree, data: Struct, plain: frozenset[int]) -> Tree:
-    """The spec with its templates filled in. Those in the service's metadata are only tried, as in KServe.
+def with_templates(unit: Unit, spec: Tree, data: Struct, plain: frozenset[int]) -> Made:
+    """The spec with its templates filled in, but for those that cannot be.
 
-    Raises:
-        Reject: some of them cannot be.
+    Those in the service's metadata are only tried, as in KServe.
     """
     made = filled({"metadata": unit.spec.json["metadata"], "spec": spec.value}, data, plain)
-    if made.errors:
-        raise Reject(*[unfilled(unit, spec, error) for error in made.errors])
+    wrong = tuple(unfilled(unit, spec, error) for error in made.errors)
     value = made.value["spec"]
     tree = spec if value is spec.value else spec.refill((), value)
     for at, kept in made.left_out.items():
         tree = tree.note(at[1:], Moved(spec, at[1:], kept)) if at[:1] == ("spec",) else tree
-    return tree
+    return Made(tree, wrong)
 
 
 def unfilled(unit: Unit, spec: Tree, error: TemplateError) -> Diagnostic:

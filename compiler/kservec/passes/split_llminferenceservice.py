@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.llm import names, workload_labels
-from kservec.core.llm.accounts import group_account, main_account, named, require_accounts
+from kservec.core.llm.accounts import group_account, main_account, named, undeclared_accounts
 from kservec.core.llm.devices import with_device_claim
 from kservec.core.llm.not_passed_on import not_passed_on
 from kservec.core.llm.part import Part, PartRole
@@ -72,12 +72,11 @@ def split_llminferenceservice(unit: Unit, env: Env) -> Step:
     if unit.stopped or unit.resolved is None:
         return Step(unit)
     require_settings(env.platform)
-    require_accounts(unit, env)
     shapes = (MAIN,) if unit.resolved.get("prefill") is None else (MAIN, PREFILL)
     workloads = [part_of(unit, shape) for shape in shapes]
     groups = [(part, shape.group) for part, shape in zip(workloads, shapes, strict=True) if part.worker is not None]
     long = [found for part, suffix in groups for found in group_findings(unit, part, suffix)]
-    found = (*not_passed_on(unit, has_workers=bool(groups)), *long)
+    found = (*undeclared_accounts(unit, env), *not_passed_on(unit, has_workers=bool(groups)), *long)
     return Step(evolve(unit, parts=(*workloads, *scheduler_parts(unit, env))), found)
 
 

@@ -28,6 +28,7 @@ from kservec.core.unit import finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kservec.core.diagnostics import Diagnostic
     from kservec.core.registry import Env
     from kservec.core.tree import Json, Path
     from kservec.core.unit import Unit
@@ -79,16 +80,14 @@ def named(unit: Unit, pod: Path) -> str:
     return name
 
 
-def require_accounts(unit: Unit, env: Env) -> None:
-    """Refuse pods that run as accounts which nothing declares. KServe looks for all before it deploys any of them.
-
-    Raises:
-        Reject: there is such a pod.
-    """
+def undeclared_accounts(unit: Unit, env: Env) -> Iterator[Diagnostic]:
+    """Errors about accounts that pods run as and nothing declares, each once. KServe looks for all of them first."""
+    seen: set[str] = set()
     for pod, own in accounts_in_use(unit):
         name = named(unit, pod)
-        if name and name != own and (unit.namespace, name) not in env.cluster.service_accounts:
-            raise Reject(not_declared(unit, pod, name))
+        if name and name not in {own, *seen} and (unit.namespace, name) not in env.cluster.service_accounts:
+            seen.add(name)
+            yield not_declared(unit, pod, name)
 
 
 def accounts_in_use(unit: Unit) -> Iterator[tuple[Path, str]]:
@@ -104,7 +103,7 @@ def accounts_in_use(unit: Unit) -> Iterator[tuple[Path, str]]:
         yield leader, own if has_workers else ""
 
 
-def not_declared(unit: Unit, pod: Path, name: str) -> Json:
+def not_declared(unit: Unit, pod: Path, name: str) -> Diagnostic:
     """The diagnostic for an account that nothing declares."""
     assert unit.resolved is not None
     message = f"{'.'.join(map(str, pod))} of {unit.ref} runs as ServiceAccount {name}, which is not declared"
