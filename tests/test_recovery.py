@@ -91,6 +91,23 @@ def test_a_graph_keeps_silent_about_a_service_that_was_refused(text: str) -> Non
     assert not [slug for slug in slugs(text + GRAPH) if slug.startswith("graph/")]
 
 
+def test_a_graph_that_admission_refuses_is_looked_at_among_the_services_of_the_run() -> None:
+    """Services that it does not find are told of, beside steps that lead nowhere; a node that is meant is looked at."""
+    graph = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: InferenceGraph
+metadata: {name: path, namespace: ml, annotations: {serving.kserve.io/deploymentMode: Standard}}
+spec:
+  nodes:
+    root: {routerType: Sequence, steps: [{serviceName: fraud}, {nodeName: chose}, {nodeName: nowhere}]}
+    choose: {routerType: Switch, steps: [{condition: $.a, serviceName: absent}]}
+"""
+    expected = ["graph/condition-syntax", "graph/service-not-found", "graph/unknown-node", "graph/unknown-node"]
+    sound = SERVICE.replace("minReplicas: 3", "minReplicas: 1").replace("ftp:", "s3:")
+    assert slugs(f"{sound}---\n{graph}") == expected
+    assert slugs(f"{SERVICE}---\n{graph}") == sorted([*expected, OF_ADMISSION, OF_A_PASS])
+
+
 def test_whoever_does_the_work_finds_the_same() -> None:
     """What is found afterwards comes through a pipe, and comes once."""
 

@@ -115,7 +115,8 @@ def compile_front(
             for one in made:
                 found += (*one.diagnostics, *output.add(one))
     for step in front.faulty:
-        found += errors_in(step.unit, front.env_of(step.unit.ref), step.diagnostics)
+        env = front.env_of(step.unit.ref)
+        found += errors_in(step.unit, shop.index.known_in(env) if shop.index is not None else env, step.diagnostics)
     own = [d for d in context if inputs.options.share is None or inputs.options.holds(ref_of(d, schemas).namespace)]
     placed = unplaced(tuple(output.objects.values()), shop)
     said = (*output.declared(context, schemas), *misled(own, output, schemas), *placed)
@@ -209,12 +210,13 @@ def misled(context: Sequence[Document], output: Output, schemas: Schemas) -> Ite
 
 def index_of(front: Front) -> Index | None:
     """What units that refer to others look them up in; None if there are no such units."""
-    if not any(unit.ref.kind in REFERRING for unit in front.units):
+    refused = [step.unit for step in front.faulty if step.unit.ref.kind in REFERRING]
+    if not refused and not any(unit.ref.kind in REFERRING for unit in front.units):
         return None
     from kservec.core.graphs.endpoints import SERVICE  # noqa: PLC0415 - most runs have no graph
     from kservec.core.graphs.index import Index  # noqa: PLC0415 - as above
 
-    index = Index((*front.units, *front.others), (*front.diagnostics, *front.refused), front.env)
+    index = Index((*front.units, *front.others), refused, (*front.diagnostics, *front.refused), front.env)
     services = (unit for unit in front.others if unit.ref.kind == SERVICE and unit.ref not in index.called)
     index.take(index.endpoint(unit, front.env, is_broken=False) for unit in services)
     return index

@@ -158,7 +158,8 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     ordered = sorted(own, key=lambda entry: entry.ref)
     units, faulty, judged = read_units((e for e in ordered if options.holds(e.ref.namespace)), env)
     found += judged
-    foreign = [e for e in ordered if not options.holds(e.ref.namespace)] if any(map(is_graph, units)) else ()
+    has_graphs = any(map(is_graph, (*units, *(step.unit for step in faulty))))
+    foreign = [e for e in ordered if not options.holds(e.ref.namespace)] if has_graphs else ()
     others, _, refused = read_units(foreign, env)
     attached, judged = with_trained(units, own, env)
     found += [*judged, *judge_configs(own, env)]

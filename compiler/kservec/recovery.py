@@ -60,6 +60,7 @@ CONFINED: Mapping[str, tuple[str, ...]] = {
     "env/": (),
     "exposure/": ("expose",),
     "framework/": (),
+    "graph/": (),
     "knative/deployment-strategy": (),
     "logger/": ("add_sidecars",),
     "scaling/": ("scale",),

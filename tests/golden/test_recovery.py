@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kservec.core.tree import Path
 
-SERVICE, LLM = "InferenceService", "LLMInferenceService"
+SERVICE, LLM, GRAPH = "InferenceService", "LLMInferenceService", "InferenceGraph"
 ANNOTATIONS = ("metadata", "annotations")
 PREDICTOR = ("spec", "predictor")
 MODEL = (*PREDICTOR, "model")
@@ -44,6 +44,9 @@ NAMED = {
     "containers": [{"name": "main", "image": "vllm:1", "volumeMounts": [{"name": "llama-own", "mountPath": "/own"}]}],
     "volumes": [{"name": "{{ .Nme }}-own", "emptyDir": {}}],
 }
+NODES = ("spec", "nodes")
+URL = "http://scorer.example.com/v1/models/scorer:predict"
+SHARES = [{"serviceUrl": URL, "weight": 60}, {"serviceUrl": URL, "weight": 30}]
 EVERY = 8
 inputs_of = cache(inputs)
 """What a case compiles, which is read once for all mistakes."""
@@ -103,6 +106,17 @@ MISTAKES = {
     "template of a name of an LLM": Mistake(("spec", "template"), NAMED, LLM, 1),
     "template of an account of an LLM": Mistake(("spec", "template", "serviceAccountName"), "{{ .None }}", LLM),
     "template of the model of an LLM": Mistake(("spec", "model", "name"), "{{ .None }}", LLM),
+    "weights of a graph": Mistake((*NODES, "shares"), {"routerType": "Splitter", "steps": SHARES}, GRAPH),
+    "service of a graph": Mistake(
+        (*NODES, "calls"), {"routerType": "Sequence", "steps": [{"serviceName": "none-such"}]}, GRAPH
+    ),
+    "names of a graph": Mistake(
+        (*NODES, "names"), {"routerType": "Ensemble", "steps": [{"name": "a", "serviceUrl": URL}] * 2}, GRAPH
+    ),
+    "targets of a graph": Mistake(
+        (*NODES, "both"), {"routerType": "Sequence", "steps": [{"serviceUrl": URL, "serviceName": "none-such"}]}, GRAPH
+    ),
+    "tolerations of a graph": Mistake(("spec", "tolerations"), [{"key": "a b", "operator": "Exists"}], GRAPH, 1),
     "configuration of the scheduler": Mistake(
         ("spec", "router", "scheduler", "config"), {"ref": {"name": "none-such", "key": "epp"}}, LLM, 3
     ),
@@ -192,7 +206,22 @@ spec:
   template: {containers: [{name: main, image: "registry.example.com/vllm:1"}]}
   router: {gateway: {}, route: {}, scheduler: {}}
 """
-BASES = {SERVICE: libyaml.load(BASE), LLM: libyaml.load(LLM_BASE)}
+STEPS = f"steps: [{{serviceUrl: '{URL}', weight: 100, condition: a}}]"
+GRAPH_BASE = f"""\
+apiVersion: serving.kserve.io/v1alpha1
+kind: InferenceGraph
+metadata: {{name: claims, namespace: ml, annotations: {{serving.kserve.io/deploymentMode: Standard}}}}
+spec:
+  nodes:
+    root:
+      routerType: Sequence
+      steps: [{{nodeName: shares}}, {{nodeName: calls}}, {{nodeName: names}}, {{nodeName: both}}]
+    shares: {{routerType: Splitter, {STEPS}}}
+    calls: {{routerType: Switch, {STEPS}}}
+    names: {{routerType: Switch, {STEPS}}}
+    both: {{routerType: Switch, {STEPS}}}
+"""
+BASES = {SERVICE: libyaml.load(BASE), LLM: libyaml.load(LLM_BASE), GRAPH: libyaml.load(GRAPH_BASE)}
 
 
 @cache
@@ -248,6 +277,8 @@ def test_of_two_mistakes_nothing_is_said_that_is_not_said_of_one(kind: str) -> N
         ("account of an LLM", "label of nodes of an LLM", "route of an LLM", "scheduler of an LLM"),
         ("name of an adapter", "model of an LLM", "route of an LLM"),
         ("cache of an LLM", "model of an LLM"),
+        ("weights of a graph", "service of a graph", "names of a graph", "tolerations of a graph"),
+        ("service of a graph", "targets of a graph"),
         ("configuration of the scheduler", "containers of an LLM", "template of an LLM"),
     ],
     ids=", ".join,

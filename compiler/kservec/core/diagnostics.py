@@ -127,7 +127,7 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.is_error for d in diagnostics)
 
 
-def all_made(makers: Iterable[Callable[[], Made]]) -> list[Made]:
+def gathered(makers: Iterable[Callable[[], Made]]) -> list[Made]:
     """What each of several independent makers gives.
 
     Raises:

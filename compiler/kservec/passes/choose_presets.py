@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache, partial, reduce
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kservec.core.diagnostics import Code, Needed, Reject, Severity, all_made
+from kservec.core.diagnostics import Code, Needed, Reject, Severity, gathered
 from kservec.core.llm.merging import UnmergeableError, full, laid_over, merged
 from kservec.core.llm.presets import preset_names
 from kservec.core.llm.resolved import after_templates, before_templates, pool_name
@@ -91,14 +91,14 @@ def resolved_spec(unit: Unit, env: Env) -> Made:
     """
     own: Json = unit.spec.json["spec"]
     refs: list[Json] = own.get("baseRefs") or []
-    bases = all_made(partial(found_config, unit, env, ref.get("name") or "", i) for i, ref in enumerate(refs))
+    bases = gathered(partial(found_config, unit, env, ref.get("name") or "", i) for i, ref in enumerate(refs))
     seen = overlaid(unit, own, lambda spec: reduce(laid_over, (full(base.spec) for base in bases), spec))
     name = (seen.get("model") or {}).get("name")
     if name:
         # A base config that names the model wins over the service, here and in templates.
         own = {**own, "model": {**(own.get("model") or {}), "name": name}}
     names = preset_names(seen, tokenizes_apart=env.profile.tokenizes_apart)
-    presets = all_made(partial(found_config, unit, env, preset) for preset in names)
+    presets = gathered(partial(found_config, unit, env, preset) for preset in names)
     laid = overlaid(unit, own, lambda _: laid_together((*presets, *bases)))
     spec = before_templates(merged_tree(unit, own, laid), unit.name)
     data = data_of(unit.spec.json["metadata"], spec.value, global_config(unit, spec.value, env))

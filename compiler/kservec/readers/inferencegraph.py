@@ -11,6 +11,7 @@ from kservec.core.serving.tracking import without_tracking
 from kservec.core.unit import Source, Unit
 from kservec.documents.metadata import odd_in_graph
 from kservec.readers.identity import with_identity
+from kservec.readers.refused import is_read_on
 from kservec.spec.graph import InferenceGraph
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
     ref, source = entry.ref, Source(document=entry.document)
     value = with_identity(env.schemas.with_defaults(entry.document.value, ref.api_version, ref.kind), ref)
     admitted = admit_inferencegraph(ref, source, value, env.platform)
-    if has_errors(admitted.diagnostics):
+    is_refused = has_errors(admitted.diagnostics)
+    if is_refused and not is_read_on(admitted.diagnostics):
         return None, admitted.diagnostics
     spec = InferenceGraph.read(value)
     labels, annotations = without_tracking(spec.metadata.labels, spec.metadata.annotations)
@@ -44,4 +46,4 @@ def read(entry: Entry, env: Env) -> tuple[Unit | None, Sequence[Diagnostic]]:
         stopped=says_stop(annotations),
         routed=False,
     )
-    return unit, (*admitted.diagnostics, *odd_in_graph(unit))
+    return unit, admitted.diagnostics if is_refused else (*admitted.diagnostics, *odd_in_graph(unit))

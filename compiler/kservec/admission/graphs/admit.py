@@ -22,7 +22,7 @@ from kservec.admission.graphs.unused_fields import check_unused_fields
 from kservec.admission.graphs.weights import check_weights
 from kservec.admission.subject import Site
 from kservec.admission.validation.name import name_findings
-from kservec.core.graphs.nodes import walk
+from kservec.core.graphs.nodes import walk_as_meant
 from kservec.core.records import record
 from kservec.core.unit import Mode
 from kservec.spec.graph import InferenceGraphSpec
@@ -76,7 +76,7 @@ def admit_inferencegraph(ref: ObjectRef, source: Source, value: Json, platform: 
     chosen = choose_graph_mode(site, value, platform)
     spec = InferenceGraphSpec.read(value.get("spec") or {})
     annotations = value["metadata"].get("annotations") or {}
-    subject = GraphSubject(site, spec, chosen.mode, walk(spec.routers), annotations)
+    subject = GraphSubject(site, spec, chosen.mode, walk_as_meant(spec.routers), annotations)
     found = (finding for rule in RULES for finding in rule(subject))
     return AdmittedGraph(
         mode=chosen.mode or Mode.STANDARD, diagnostics=(*chosen.diagnostics, *name_findings(site), *found)

@@ -86,7 +86,11 @@ def check_targets(subject: GraphSubject) -> Iterator[Diagnostic]:
             yield subject.site.finding(NO_TARGET, message, place.path, f"name one of {', '.join(TARGETS)}")
         elif len(given) > 1:
             message, path = f"{place} names {' and '.join(given)}", (*place.path, given[1])
-            yield subject.site.finding(SEVERAL_TARGETS, message, path, "leave one of them")
+            found = subject.site.finding(SEVERAL_TARGETS, message, path, "leave one of them")
+            others = [
+                (subject.site.source.span(*place.path, name), f"{name} is here") for name in given if name != given[1]
+            ]
+            yield evolve(found, related=tuple(others))
 
 
 def check_urls(subject: GraphSubject) -> Iterator[Diagnostic]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.records import evolve
 from kservec.spec.graph import SPLITTER
 
 if TYPE_CHECKING:
@@ -46,4 +47,6 @@ def check_splitter(subject: GraphSubject, name: str, router: InferenceRouter) ->
     total = sum(step.weight or 0 for step in router.steps)
     if total != WHOLE and not missing:
         message = f"the weights of Splitter {name} sum to {total}, not to {WHOLE}"
-        yield subject.site.finding(WEIGHTS, message, ("spec", "nodes", name), f"let them sum to {WHOLE}")
+        found = subject.site.finding(WEIGHTS, message, ("spec", "nodes", name), f"let them sum to {WHOLE}")
+        # Its name alone, so that the finding is about none of the steps.
+        yield evolve(found, span=subject.site.source.document.key_span(("spec", "nodes", name)))

@@ -12,7 +12,7 @@ from kservec.core.graphs.endpoints import GRAPH, LLM, SERVICE, graph_endpoint, n
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Env
@@ -22,14 +22,21 @@ if TYPE_CHECKING:
 class Index:
     """Endpoints as they gather. Of services that no graph names only the place is known."""
 
-    def __init__(self, units: Iterable[Unit], found: Iterable[Diagnostic], env: Env) -> None:
-        """Begin with the graphs, and with the services that were refused before they became units."""
+    def __init__(self, units: Iterable[Unit], refused: Sequence[Unit], found: Iterable[Diagnostic], env: Env) -> None:
+        """Begin with the graphs, and with what was refused before it became a unit, graphs that are looked at among it.
+
+        Args:
+            units: all units, graphs and others.
+            refused: graphs that were refused, which ask for services but are none that others could call.
+            found: what is wrong with all that was refused.
+            env: what all units share.
+        """
         graphs = [unit for unit in units if unit.ref.kind == GRAPH]
-        self.is_wanted = bool(graphs)
-        self.called = {ref for unit in graphs for ref in named_services(unit)}
+        self.is_wanted = bool(graphs or refused)
+        self.called = {ref for unit in (*graphs, *refused) for ref in named_services(unit)}
         self.endpoints: dict[ObjectRef, Endpoint] = {unit.ref: graph_endpoint(unit, env) for unit in graphs}
-        refused = (d for d in found if d.is_error and d.subject is not None) if graphs else ()
-        for diagnostic in refused:
+        errors = (d for d in found if d.is_error and d.subject is not None) if self.is_wanted else ()
+        for diagnostic in errors:
             if diagnostic.subject is not None and diagnostic.span is not None:
                 broken = Endpoint(diagnostic.subject, diagnostic.span, is_broken=True)
                 self.endpoints.setdefault(diagnostic.subject, broken)

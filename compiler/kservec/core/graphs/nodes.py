@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.spelling import closest
 from kservec.spec.graph import ENSEMBLE, ROOT, SEQUENCE
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 RUN_ALL = (SEQUENCE, ENSEMBLE)
 """Nodes that take all of their steps; others take one."""
+NO_OTHERS: Mapping[str, str] = {}
 
 
 class Edge(NamedTuple):
@@ -45,8 +47,11 @@ def edges(name: str, router: InferenceRouter) -> Iterator[Edge]:
             yield Edge(name, i, step.node_name)
 
 
-def walk(routers: Mapping[str, InferenceRouter], start: str = ROOT) -> Walk:
-    """Go through all nodes that can be reached, without recursion: a graph may be as deep as its file is long."""
+def walk(routers: Mapping[str, InferenceRouter], start: str = ROOT, meant: Mapping[str, str] = NO_OTHERS) -> Walk:
+    """Go through all nodes that can be reached, without recursion: a graph may be as deep as its file is long.
+
+    `meant` are the nodes that names of none stand for.
+    """
     if start not in routers:
         return Walk((), ())
     left: dict[str, None] = {}
@@ -57,6 +62,8 @@ def walk(routers: Mapping[str, InferenceRouter], start: str = ROOT) -> Walk:
     open_edges = [edges(start, routers[start])]
     while open_edges:
         edge = next(open_edges[-1], None)
+        if edge is not None and edge.target in meant:
+            edge = edge._replace(target=meant[edge.target])
         if edge is None:
             open_edges.pop()
             done = way.pop().target if way else start
@@ -69,6 +76,17 @@ def walk(routers: Mapping[str, InferenceRouter], start: str = ROOT) -> Walk:
             on_way[edge.target] = len(way)
             open_edges.append(edges(edge.target, routers[edge.target]))
     return Walk(tuple(left), tuple(cycles))
+
+
+def walk_as_meant(routers: Mapping[str, InferenceRouter]) -> Walk:
+    """The same, where steps to nodes that do not exist lead to those whose names are nearly theirs.
+
+    What is wrong with these is then told of, and nobody is told that nothing leads to them.
+    """
+    found = walk(routers)
+    unknown = {e.target for name, router in routers.items() for e in edges(name, router)} - routers.keys()
+    meant = {name: near for name in sorted(unknown) if (near := closest(name, routers)) is not None}
+    return found._replace(reached=walk(routers, meant=meant).reached) if meant else found
 
 
 def depth(routers: Mapping[str, InferenceRouter], found: Walk) -> int:
