@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kservec import File, Target, compile_files, compile_text, recovery
+from kservec import File, Target, compile_files, compile_text, pipeline, recovery
 from kservec.core.diagnostics import Code, Diagnostic, Needed, Reject, Severity, Span
 from kservec.core.unit import Step
 from kservec.frontend import merged
-from kservec.pipeline import ADDITIONS, PASSES, POD_ADDITIONS, errors_in
+from kservec.pipeline import ADDITIONS, PASSES, POD_ADDITIONS, errors_in, pass_of
 from kservec.recovery import APART, ATTACHING, CONFINED, OPTIONAL, SHAPING, WISHES, errors_of, overlap
 from kservec.workshop import alone
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from kservec.core.registry import Env
     from kservec.core.unit import Unit
+    from kservec.pipeline import Work
     from kservec.workshop import Made, Workshop
 
 SERVICE = """\
@@ -46,6 +47,14 @@ apiVersion: serving.kserve.io/v1alpha1
 kind: InferenceGraph
 metadata: {name: path, namespace: ml, annotations: {serving.kserve.io/deploymentMode: Standard}}
 spec: {nodes: {root: {routerType: Sequence, steps: [{serviceName: fraud}]}}}
+"""
+PLAIN = """\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: fraud, namespace: ml, annotations: {serving.kserve.io/deploymentMode: Standard}}
+spec:
+  predictor:
+    model: {modelFormat: {name: sklearn}, storageUri: s3://models/fraud}
 """
 ADMITTED = SERVICE.replace("minReplicas: 3", "minReplicas: 1")
 OF_ADMISSION, OF_A_PASS = "scaling/min-above-max", "storage/unknown-scheme"
@@ -139,6 +148,35 @@ def test_what_a_pass_stumbles_over_is_no_bug(monkeypatch: pytest.MonkeyPatch) ->
         errors_of(unit, works, env)
     monkeypatch.setattr(recovery, "STUMBLES", (Exception,))
     assert errors_of(unit, works, env) == (wrong(),)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "refusing", "again"),
+    [
+        (("storageUri: s3:", "storageUri: ftp:"), "attach_models", 2),
+        (("model:", "dnsPolicy: Nowhere\n    model:"), "seal", 0),
+    ],
+    ids=["raised", "returned"],
+)
+def test_what_is_known_of_a_unit_is_not_looked_for_again(
+    spoilt: tuple[str, str], refusing: str, again: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The passes before the one that refuses a unit are through, and what that returned is known. Others are tried."""
+    ran: list[str] = []
+
+    def counted(name: str) -> Work:
+        def work(unit: Unit, env: Env) -> Step:
+            ran.append(name)
+            return pass_of(name)(unit, env)
+
+        return work
+
+    monkeypatch.setattr(pipeline, "pass_of", counted)
+    assert not compile_text(PLAIN.replace(*spoilt)).ok
+    names = PASSES["InferenceService"]
+    at = names.index(refusing)
+    assert {name: ran.count(name) for name in names} == {**dict.fromkeys(names, 1), refusing: 1 + again}
+    assert ran[: at + 1] == list(names[: at + 1])
 
 
 @pytest.mark.parametrize(

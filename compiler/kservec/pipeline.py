@@ -91,24 +91,46 @@ def run(units: Sequence[Unit], env: Env) -> list[Step]:
     A unit stops after the pass that reported an error; others go on. What else is wrong with it is found afterwards.
     """
     steps = [Step(unit) for unit in units]
-    for name in passes_of(units[0].ref.kind, env) if units else ():
+    for number, name in enumerate(passes_of(units[0].ref.kind, env) if units else ()):
         work = pass_of(name)
-        steps = [
-            step if step.diagnostics and has_errors(step.diagnostics) else advanced(step, work, env) for step in steps
-        ]
-    return [
-        Step(step.unit, tuple(dict.fromkeys((*step.diagnostics, *errors_in(unit, env)))))
-        if step.diagnostics and has_errors(step.diagnostics)
-        else step
-        for unit, step in zip(units, steps, strict=True)
-    ]
+        steps = [step if step.__class__ is Stopped else advanced(step, work, env, number) for step in steps]
+    return [recovered(step, env) if isinstance(step, Stopped) else step for step in steps]
 
 
-def errors_in(unit: Unit, env: Env, admitted: Sequence[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
-    """The errors that passes find in a unit which was refused, by one of them or by admission (`admitted`)."""
+class Stopped(Step):
+    """A unit that a pass refused: as it came to that pass, too, the number of the pass, and what that returned."""
+
+    __slots__ = ("before", "made", "number")
+
+    def __init__(self, step: Step, found: tuple[Diagnostic, ...], number: int, made: Step | None) -> None:
+        super().__init__(step.unit if made is None else made.unit, (*step.diagnostics, *found))
+        self.before, self.number, self.made = step.unit, number, made
+
+    def works(self, env: Env) -> list[tuple[str, Work]]:
+        """The pass that refused the unit and those after it. The passes before have found no error."""
+        names, made = passes_of(self.before.ref.kind, env)[self.number :], self.made
+        works = [(name, pass_of(name)) for name in names]
+        return works if made is None else [(names[0], lambda _unit, _env: made), *works[1:]]
+
+
+def recovered(step: Stopped, env: Env) -> Step:
+    """A refused unit with all that was found in it."""
+    found = errors_in(step.before, env, (), step.works(env))
+    return Step(step.unit, tuple(dict.fromkeys((*step.diagnostics, *found))))
+
+
+def errors_in(
+    unit: Unit, env: Env, admitted: Sequence[Diagnostic] = (), works: Sequence[tuple[str, Work]] | None = None
+) -> tuple[Diagnostic, ...]:
+    """The errors that passes find in a unit which was refused, by one of them or by admission (`admitted`).
+
+    `works` are the passes that are left of it, all of its kind if nothing is said.
+    """
     from kservec.recovery import errors_of  # noqa: PLC0415 - most runs have no errors
 
-    return errors_of(unit, [(name, pass_of(name)) for name in passes_of(unit.ref.kind, env)], env, admitted)
+    if works is None:
+        works = [(name, pass_of(name)) for name in passes_of(unit.ref.kind, env)]
+    return errors_of(unit, works, env, admitted)
 
 
 def passes_of(kind: str, env: Env) -> tuple[str, ...]:
@@ -120,13 +142,16 @@ def passes_of(kind: str, env: Env) -> tuple[str, ...]:
     return (*names[:complete], *POD_ADDITIONS, *names[complete:end], *ADDITIONS, *names[end:])
 
 
-def advanced(step: Step, work: Work, env: Env) -> Step:
+def advanced(step: Step, work: Work, env: Env, number: int) -> Step:
     """A unit after one pass more, with all that was found; what a bug raises says which unit it was."""
+    returned = None
     try:
-        made = work(step.unit, env)
+        made = returned = work(step.unit, env)
     except Reject as reject:
-        return Step(step.unit, (*step.diagnostics, *reject.diagnostics))
+        made = Step(step.unit, reject.diagnostics)
     except Exception as error:
         error.add_note(f"compiling {step.unit.ref}")
         raise
+    if made.diagnostics and has_errors(made.diagnostics):
+        return Stopped(step, made.diagnostics, number, returned)
     return Step(made.unit, (*step.diagnostics, *made.diagnostics)) if step.diagnostics else made

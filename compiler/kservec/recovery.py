@@ -126,8 +126,8 @@ def errors_of(
     """All errors that its passes have to find in a unit which was refused, as far as they can be told.
 
     Args:
-        unit: the unit as it comes to its first pass.
-        works: the passes of its kind by their names, in their order.
+        unit: the unit as it comes to the first of the passes.
+        works: the passes of its kind by their names, in their order, without those before that found no error.
         env: what all units share.
         admitted: what was found before, if that is why it was refused.
     """
@@ -210,7 +210,8 @@ def rest_after(unit: Unit, name: str, work: Work, env: Env) -> Rest:
         return tried
     if name not in APART:
         return tried if name in OPTIONAL else tried._replace(unit=None)
-    alone = [(c, attempt(unit.with_components((c,)), work, env)) for c in unit.components]
+    is_one = len(unit.components) == 1
+    alone = [(c, tried if is_one else attempt(unit.with_components((c,)), work, env)) for c in unit.components]
     wishes = WISHES.get(name, ())
     reduced = [(without(c, wishes) if wishes else None) if one.is_trimmed else c for c, one in alone]
     kept = tuple(component for component in reduced if component is not None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 SLIP = 2
@@ -31,9 +32,13 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
     what is its own: how most candidates begin and end tells them apart as little as it does the word from them.
     Equally near candidates: the first in alphabetical order.
     """
-    if len(word) > LONGEST:
-        return None
-    names = [(name, name.casefold()) for name in sorted(candidates) if name != word]
+    return None if len(word) > LONGEST else _closest(word, tuple(sorted(candidates)))
+
+
+@lru_cache(maxsize=64)
+def _closest(word: str, candidates: tuple[str, ...]) -> str | None:
+    """The same. Who misspells a word in one service does so in all that are copies of it."""
+    names = [(name, name.casefold()) for name in candidates if name != word]
     most, folded = max(1, len(word) // 3), word.casefold()
     # Most slips are small, and hardly any word is near enough to one to be looked at.
     near = nearest(folded, names, min(SLIP, most)) or nearest(folded, names, most)
