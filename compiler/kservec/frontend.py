@@ -147,7 +147,7 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
         plugs: the storage schemes, scalers and so on of this run.
     """
     ranked = ((builtin, Rank.BUILTIN), (platform, Rank.PLATFORM), (specs, Rank.INPUT))
-    entries, found = checked((e for docs, rank in ranked for e in entries_of(docs, rank, schemas)), schemas)
+    entries, unfit, found = checked((e for docs, rank in ranked for e in entries_of(docs, rank, schemas)), schemas)
     entries, later = served(entries, options.profile)
     env, faults = read_env(entries, options, schemas, plugs)
     own = [entry for entry in entries if entry.rank is Rank.INPUT]
@@ -158,6 +158,10 @@ def read(  # noqa: PLR0913, PLR0917 - the three groups of documents differ in ra
     ordered = sorted(own, key=lambda entry: entry.ref)
     units, faulty, judged = read_units((e for e in ordered if options.holds(e.ref.namespace)), env)
     found += judged
+    if unfit and not options.profile.fields:
+        as_meant, judged = read_as_meant([(e, d) for e, d in unfit if options.holds(e.ref.namespace)], env)
+        faulty += as_meant
+        found += judged
     has_graphs = any(map(is_graph, (*units, *(step.unit for step in faulty))))
     foreign = [e for e in ordered if not options.holds(e.ref.namespace)] if has_graphs else ()
     others, _, refused = read_units(foreign, env)
@@ -190,6 +194,28 @@ def read_units(entries: Iterable[Entry], env: Env) -> tuple[list[Unit], list[Ste
         elif unit is not None:
             units.append(unit)
     return units, faulty, found
+
+
+def read_as_meant(
+    entries: Iterable[tuple[Entry, Sequence[Diagnostic]]], env: Env
+) -> tuple[list[Step], list[Diagnostic]]:
+    """Units of documents that would fit their schemas as they are evidently meant, and what else is wrong with them."""
+    from kservec.documents.mending import mended  # noqa: PLC0415 - most runs have no such documents
+    from kservec.recovery import own_errors  # noqa: PLC0415 - as above
+
+    refused: list[Step] = []
+    found: list[Diagnostic] = []
+    for entry, faults in entries:
+        is_unit = entry.is_kserve and entry.ref.kind in READERS and env.schemas.knows(*entry.ref[:2])
+        document = mended(entry.document, env.schemas) if is_unit else None
+        if document is None:
+            continue
+        unit, judged = read_unit(entry._replace(document=document), env)
+        own = own_errors(judged, faults)
+        found += own
+        if unit is not None:
+            refused.append(Step(unit, (*faults, *own)))
+    return refused, found
 
 
 def is_graph(unit: Unit) -> bool:

@@ -141,8 +141,8 @@ def errors_of(
             rest = rest_after(unit, name, work, env)
         except STUMBLES:
             break
-        errors = [d for d in rest.found if d.is_error and not is_gap(d, unit, short)]
-        found = tuple(once((d for d in errors if is_own(d, known, is_trimmed=bool(trimmed))), known))
+        errors = [d for d in rest.found if not is_gap(d, unit, short)]
+        found = own_errors(errors, known, is_trimmed=bool(trimmed))
         concerned = passes_concerned(rest.found) if name in SHAPING else frozenset[str]()
         known += found
         if rest.unit is None or concerned is None:
@@ -153,6 +153,13 @@ def errors_of(
         if left_out & ATTACHING or any(error.code in UNFILLED for error in found):
             short = short | rest.short if short is not None and rest.short else None
     return known[before:]
+
+
+def own_errors(
+    found: Iterable[Diagnostic], known: Sequence[Diagnostic], *, is_trimmed: bool = False
+) -> tuple[Diagnostic, ...]:
+    """The errors among findings that are mistakes of their own, after others that are known; see `is_own`."""
+    return tuple(once((d for d in found if d.is_error and is_own(d, known, is_trimmed=is_trimmed)), known))
 
 
 def is_gap(found: Diagnostic, unit: Unit, short: frozenset[Path] | None) -> bool:

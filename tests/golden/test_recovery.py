@@ -7,20 +7,20 @@ consequence, and would send users after mistakes that are none.
 from __future__ import annotations
 
 import copy
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from tests import libyaml
 
-from kservec import File, compilation, compile_files, compile_text, pipeline
+from kservec import File, compilation, compile_files, compile_text, frontend, pipeline
 from kservec.core.paths import lookup
 
 from .cases import Case, cases, inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kservec.core.tree import Path
 
@@ -62,6 +62,18 @@ class Mistake(NamedTuple):
 
 
 MISTAKES = {
+    "label": Mistake(("metadata", "labels"), {"team": "risk and fraud"}, within=1),
+    "label of no text": Mistake(("metadata", "labels"), {"team": True}, within=1),
+    "label of the predictor": Mistake((*PREDICTOR, "labels"), {"team": True}),
+    "annotation of no text": Mistake((*ANNOTATIONS, "example.com/since"), 2024),
+    "alien field": Mistake((*PREDICTOR, "zzz"), 5),
+    "misspelt field": Mistake((*PREDICTOR, "timeot"), 60),
+    "label of an LLM": Mistake(("metadata", "labels"), {"team": "risk and fraud"}, LLM, 1),
+    "annotation of pods of an LLM": Mistake(("spec", "annotations"), {"example.com/since": 2024}, LLM, 1),
+    "alien field of an LLM": Mistake(("spec", "template", "zzz"), "x", LLM),
+    "misspelt field of an LLM": Mistake(("spec", "storageInitialiser"), {"enabled": True}, LLM, 1),
+    "label of a graph": Mistake(("metadata", "labels"), {"team": "risk and fraud"}, GRAPH, 1),
+    "misspelt field of a graph": Mistake(("spec", "maxReplica"), 4, GRAPH, 1),
     "scheme": Mistake((*MODEL, "storageUri"), "ftp://a/b", within=4),
     "key": Mistake((*MODEL, "storage"), {"key": "none-such"}, within=3),
     "uris": Mistake((*PREDICTOR, "storageUris"), [{"uri": "ftp://a/b", "mountPath": "/mnt/x"}]),
@@ -138,27 +150,64 @@ def with_mistake(document: Any, mistake: Mistake) -> Any:
     return changed
 
 
-def spoilt(case: Case, mistake: Mistake) -> Iterator[list[File]]:
-    """The files of a case with the mistake in one document after the other."""
+MISSPELT = {
+    "storageUri": "storageURI",
+    "modelFormat": "modelFormt",
+    "minReplicas": "minReplica",
+    "containers": "container",
+    "image": "imge",
+    "args": "arg",
+    "env": "envs",
+    "annotations": "anotations",
+    "routerType": "routeType",
+    "steps": "step",
+    "serviceUrl": "serviceURL",
+    "parallelism": "paralelism",
+    "scheduler": "schedular",
+    "template": "tempate",
+}
+KINDS = (SERVICE, LLM, GRAPH)
+
+
+def with_misspelt(document: Any, field: str) -> Any:
+    """A document with a misspelt field wherever it has that; None if it nowhere does."""
+    if not isinstance(document, dict) or document.get("kind") not in KINDS:
+        return None
+    changed = {**document, "metadata": misspelt(document["metadata"], field), "spec": misspelt(document["spec"], field)}
+    return changed if changed != document else None
+
+
+def misspelt(value: Any, field: str) -> Any:
+    """A value with a field misspelt."""
+    if isinstance(value, list):
+        return [misspelt(item, field) for item in value]
+    if isinstance(value, dict):
+        return {MISSPELT[field] if name == field else name: misspelt(item, field) for name, item in value.items()}
+    return value
+
+
+def spoilt(case: Case, spoil: Callable[[Any], Any]) -> Iterator[list[File]]:
+    """The files of a case with a mistake in one document after the other."""
     files, _ = inputs_of(case)
     for i, file in enumerate(files):
         documents = list(libyaml.load_all(file.content)) if file.name.endswith("yaml") else []
         for j, document in enumerate(documents):
-            changed = with_mistake(document, mistake)
+            changed = spoil(document)
             if changed is not None:
                 text = libyaml.dump_all([*documents[:j], changed, *documents[j + 1 :]], sort_keys=False)
                 yield [*files[:i], File(file.name, text.encode()), *files[i + 1 :]]
 
 
-def hold_to_the_first_errors(chosen: list[Case], mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> int:
+def hold_to_the_first_errors(chosen: list[Case], spoil: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> int:
     """Compile cases with a mistake in them; how many had one."""
     count = 0
     for case in chosen:
         target = inputs_of(case)[1]
-        for files in spoilt(case, mistake):
+        for files in spoilt(case, spoil):
             with monkeypatch.context() as patched:
                 for module in (pipeline, compilation):
                     patched.setattr(module, "errors_in", lambda *_: ())
+                patched.setattr(frontend, "read_as_meant", lambda *_: ([], []))
                 first = compile_files(files, target=target)
             assert compile_files(files, target=target).diagnostics == first.diagnostics, case.name
             count += not first.ok
@@ -173,14 +222,27 @@ def good() -> list[Case]:
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_brings_no_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One mistake in a good case is told of by one pass, though all the others look at the rest."""
-    hold_to_the_first_errors(good()[::EVERY], MISTAKES[name], monkeypatch)
+    hold_to_the_first_errors(good()[::EVERY], partial(with_mistake, mistake=MISTAKES[name]), monkeypatch)
+
+
+@pytest.mark.parametrize("field", MISSPELT)
+def test_a_misspelt_field_brings_no_other_error(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A good case with a field that is evidently meant to be another is told of that field, and of nothing else."""
+    hold_to_the_first_errors(good()[::EVERY], partial(with_misspelt, field=field), monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("field", MISSPELT)
+def test_a_misspelt_field_brings_no_other_error_in_any_case(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, for all cases."""
+    assert hold_to_the_first_errors(good(), partial(with_misspelt, field=field), monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_brings_no_other_in_any_case(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As above, for all cases."""
-    assert hold_to_the_first_errors(good(), MISTAKES[name], monkeypatch)
+    assert hold_to_the_first_errors(good(), partial(with_mistake, mistake=MISTAKES[name]), monkeypatch)
 
 
 BASE = """\
@@ -277,6 +339,12 @@ def test_of_two_mistakes_nothing_is_said_that_is_not_said_of_one(kind: str) -> N
         ("account of an LLM", "label of nodes of an LLM", "route of an LLM", "scheduler of an LLM"),
         ("name of an adapter", "model of an LLM", "route of an LLM"),
         ("cache of an LLM", "model of an LLM"),
+        ("label", "annotation of no text", "scheme", "replicas of the transformer", "pull policy"),
+        ("alien field", "misspelt field", "class of the predictor", "scheme"),
+        ("label of the predictor", "replicas", "label of no text", "scheme"),
+        ("label of an LLM", "misspelt field of an LLM", "bases of an LLM", "scaling of an LLM"),
+        ("annotation of pods of an LLM", "alien field of an LLM", "model of an LLM", "account of an LLM"),
+        ("label of a graph", "misspelt field of a graph", "service of a graph", "names of a graph"),
         ("weights of a graph", "service of a graph", "names of a graph", "tolerations of a graph"),
         ("service of a graph", "targets of a graph"),
         ("configuration of the scheduler", "containers of an LLM", "template of an LLM"),

@@ -113,13 +113,22 @@ def namespace_of(api_version: str, kind: str, written: str, schemas: Schemas) ->
     return written or (DEFAULT_NAMESPACE if kind in READ_KINDS.get(group, ()) else "")
 
 
-def checked(entries: Iterable[Entry], schemas: Schemas) -> tuple[list[Entry], list[Diagnostic]]:
+class Checked(NamedTuple):
+    """The entries that can be used, those of the input that cannot, and what is wrong with the structure of these."""
+
+    usable: list[Entry]
+    faulty: list[tuple[Entry, Sequence[Diagnostic]]]
+    found: list[Diagnostic]
+
+
+def checked(entries: Iterable[Entry], schemas: Schemas) -> Checked:
     """The entries that can be used, and what is wrong with the structure of the others.
 
     Built-in documents are trusted. Platform folders hold all sorts of files, so there only kinds that are read count.
     What a broken document would have replaced is left out with it, lest services be judged by that.
     """
     usable: list[Entry] = []
+    faulty: list[tuple[Entry, Sequence[Diagnostic]]] = []
     found: list[Diagnostic] = []
     broken: dict[tuple[str, str, str, str], Rank] = {}
     for entry in entries:
@@ -127,11 +136,12 @@ def checked(entries: Iterable[Entry], schemas: Schemas) -> tuple[list[Entry], li
         found += faults
         if faults and not is_readable(entry):
             broken[entry.identity] = entry.rank
+            faulty += [(entry, faults)] if entry.rank is Rank.INPUT else []
         elif entry.ref.kind and (entry.ref.name or entry.ref.group == OWN_GROUP):
             usable.append(entry)
     if broken:
         usable = [entry for entry in usable if entry.rank >= broken.get(entry.identity, entry.rank)]
-    return usable, found
+    return Checked(usable, faulty, found)
 
 
 def is_readable(entry: Entry) -> bool:

@@ -74,6 +74,7 @@ class Fault(NamedTuple):
 
     `once` is the text that is at fault, where several places may have it from one field: that field is told of once.
     `over` is by how many characters a text is too long that may be made of the name of what is compiled.
+    `meant` is the field that an unknown one is a misspelling of.
     """
 
     code: Code
@@ -85,6 +86,7 @@ class Fault(NamedTuple):
     related: tuple[tuple[Path, str], ...] = ()
     once: str = ""
     over: int = 0
+    meant: str = ""
 
     def below(self, *steps: str | int) -> Fault:
         """The same fault of a larger value, in which this one stands at a path."""

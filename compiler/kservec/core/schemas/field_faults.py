@@ -124,6 +124,7 @@ def _unknown_field(subject: Subject, path: Path, name: str, near: str | None) ->
         label="unknown field",
         help=f"did you mean {near}?" if near else _advice(subject, path, name),
         at_key=True,
+        meant=near or "",
     )
 
 
@@ -145,9 +146,8 @@ def _homes(subject: Subject, path: Path, name: str) -> list[str]:
     for end in range(len(path) - 1, max(-1, len(path) - 1 - _STEPS_UP), -1):
         if name in fields_of(subject.schema, path[:end]):
             return [field_path(path[:end])]
-    below = [
-        field for field in sorted(fields_of(subject.schema, path)) if name in fields_of(subject.schema, (*path, field))
-    ]
+    fields = fields_of(subject.schema, path)
+    below = [field for field in sorted(fields) if name in fields[field].get("properties", ())]
     present = value_at(subject.value, path)
     found = [field for field in below if field in present] or below
     return [field_path((*path, field)) for field in found] if len(found) <= 3 else []

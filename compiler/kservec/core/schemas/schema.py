@@ -23,7 +23,17 @@ from kservec.core.schemas.faults import Fault, Subject, field_path
 from kservec.core.schemas.field_faults import faults_of, repeat_faults
 from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
 from kservec.core.schemas.stored_form import Store, as_it_is, is_due, storing
-from kservec.core.schemas.structure import LIST_KEYS, Plan, Repeat, bundle, fill, plan_of, repeats, without_nulls
+from kservec.core.schemas.structure import (
+    LIST_KEYS,
+    Plan,
+    Repeat,
+    bundle,
+    fill,
+    names_of_fields,
+    plan_of,
+    repeats,
+    without_nulls,
+)
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -115,6 +125,11 @@ class Compiled:
         return plan_of(self.schema)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all fields that the kind has anywhere."""
+        return frozenset(names_of_fields(self.schema))
+
+    @cached_property
     def takes_nulls(self) -> bool:
         """Whether it is a built-in kind, for which null is the same as missing."""
         return bool(self.schema.get("x-kubernetes-nulls") == "absent")
@@ -190,6 +205,14 @@ class Schemas:
         if not faults:
             return ()
         return tuple(sorted((_located(fault, doc) for fault in faults), key=lambda found: found.sort_key))
+
+    def has_anywhere(self, name: str, api_version: str, kind: str) -> bool:
+        """Whether a field of a name stands anywhere in a kind.
+
+        Raises:
+            KeyError: there is no schema for this kind.
+        """
+        return name in self._compile(api_version, kind).names
 
     def with_defaults(self, value: Json, api_version: str, kind: str) -> Json:
         """The object with the defaults that the schema of its kind states; `value` is not changed, but may be shared.

@@ -305,6 +305,18 @@ def schema_at(schema: Json, path: Path) -> Json:
     return place
 
 
+def names_of_fields(schema: Json) -> Iterator[str]:
+    """The names of all fields that a schema has anywhere, some several times."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from names_of_fields(part)
+    elif isinstance(schema, dict):
+        fields = schema.get("properties")
+        yield from fields if isinstance(fields, dict) else ()
+        for part in schema.values():
+            yield from names_of_fields(part)
+
+
 def fields_of(schema: Json, path: Path) -> Mapping[str, Json]:
     """The named fields that a self-contained schema allows at `path`, each with its own schema."""
     properties = schema_at(schema, path).get("properties", {})

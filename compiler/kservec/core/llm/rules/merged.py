@@ -52,10 +52,10 @@ def merged_findings(unit: Unit, spec: Tree, env: Env) -> tuple[Diagnostic, ...]:
 def structure_findings(unit: Unit, spec: Tree, env: Env) -> tuple[Diagnostic, ...]:
     """What the schema of services says against a merged spec: that of configs has fewer rules, and templates fill in.
 
-    The scheduler's configuration is left out: a ConfigMap has it as text.
+    The scheduler's configuration is left out: a ConfigMap has it as text. Of the metadata nothing is merged.
     """
-    value = {"apiVersion": STORED, "kind": unit.ref.kind, "metadata": unit.spec.json["metadata"]}
-    value["spec"] = without_config_text(spec.value)
+    metadata = {"name": unit.name, "namespace": unit.namespace}
+    value = {"apiVersion": STORED, "kind": unit.ref.kind, "metadata": metadata, "spec": without_config_text(spec.value)}
     if env.schemas.fits(value, STORED, unit.ref.kind):
         return ()
     found = []
