@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from kservec.core.golang.formatting import NilPointer, Struct
-from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata, render_container, render_text
+from kservec.core.golang.placeholders import (
+    TemplateError,
+    every_error,
+    fill_container,
+    fill_metadata,
+    render_container,
+    render_text,
+)
 from kservec.core.golang.template import HTML, TEXT, Options, render
 from kservec.core.pods.strategic import omit_empty
 
@@ -143,6 +150,23 @@ def test_what_is_near_a_name_is_a_template(arg: str) -> None:
     """What only looks like a placeholder for a name is read as a template, and fails as one."""
     with pytest.raises(TemplateError):
         render_container({"args": [arg]}, META)
+
+
+@pytest.mark.parametrize(
+    ("args", "wrong"),
+    [
+        (["{{ .Nmae }}", "fine", "{{ .Spec"], [0, 2]),
+        (["{{ .Name }}", "{{ .Nope }}"], [1]),
+        (["{{ if .Name }}", "{{ .Nope }}", "{{ end }}", "{{ .Nmae }}"], [0]),
+    ],
+    ids=["two", "one", "a block over several texts"],
+)
+def test_every_text_that_fails_is_told_of(args: list[str], wrong: list[int]) -> None:
+    """But where a block may reach over several: the first of those."""
+    container = {"name": "c", "args": args}
+    with pytest.raises(TemplateError) as first:
+        fill_container(container, META)
+    assert [error.where for error in every_error(container, META, first.value)] == [("args", i) for i in wrong]
 
 
 def test_values_go_raw_into_json() -> None:

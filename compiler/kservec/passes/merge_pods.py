@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
-from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata, with_names
+from kservec.core.golang.placeholders import TemplateError, every_error, fill_container, fill_metadata, with_names
 from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
 from kservec.core.pods.container_names import misnamed
@@ -207,9 +207,14 @@ def rendered(unit: Unit, pod: Tree, container: Json, plain: Json) -> tuple[Json,
     try:
         return fill_container(container, unit.metadata), found
     except TemplateError as error:
-        message = f"a placeholder in container {name} of {unit.ref} cannot be filled in: {error}"
-        place = pod.span(("containers", name, *error.where))
-        raise Reject(finding(unit, PLACEHOLDER, message, place, "correct the text between {{ and }}")) from None
+        raise Reject(*[unfilled(unit, pod, name, e) for e in every_error(container, unit.metadata, error)]) from None
+
+
+def unfilled(unit: Unit, pod: Tree, name: str, error: TemplateError) -> Diagnostic:
+    """The error about a placeholder in a container."""
+    message = f"a placeholder in container {name} of {unit.ref} cannot be filled in: {error}"
+    place = pod.span(("containers", name, *error.where))
+    return finding(unit, PLACEHOLDER, message, place, "correct the text between {{ and }}")
 
 
 def beside_filled(unit: Unit, pod: Tree, names: Sequence[str]) -> Tree:

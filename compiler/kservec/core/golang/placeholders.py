@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from kservec.core.golang.encoding import encode, quote
 from kservec.core.golang.formatting import GoValue, NilPointer, Struct, Unknown
 from kservec.core.golang.template import HTML, TEXT, Options, render
-from kservec.core.golang.template_syntax import TemplateError
+from kservec.core.golang.template_syntax import Reach, TemplateError
 from kservec.core.tree import Json, Path
 
 __all__ = [
@@ -78,12 +78,29 @@ def fill_container(container: Json, metadata: Json) -> Json:
         raise alone from None
 
 
+def every_error(container: Json, metadata: Json, first: TemplateError) -> list[TemplateError]:
+    """What is wrong with the texts of a container that cannot be filled in.
+
+    That is the `first` alone where a block may reach over several texts, for some may then be good together.
+    """
+    data = object_meta(metadata)
+    found: list[TemplateError] = []
+    for path, text in _texts(container, ()):
+        try:
+            _filled(text, data, path)
+        except TemplateError as error:
+            found.append(error)
+    is_each_alone = all(error.reach is Reach.WITHIN for error in found)
+    return found if is_each_alone and first.where in [error.where for error in found] else [first]
+
+
 def _filled(value: Json, data: Struct, at: Path) -> Json:
     if isinstance(value, str):
         try:
             return render(value, data, _AS_WRITTEN) if "{{" in value else value
         except TemplateError as error:
-            raise TemplateError(error.message, error.offset, at, unsupported=error.unsupported) from None
+            unsupported, reach = error.unsupported, error.reach
+            raise TemplateError(error.message, error.offset, at, unsupported=unsupported, reach=reach) from None
     if isinstance(value, dict):
         return {_filled(name, data, at): _filled(item, data, (*at, name)) for name, item in value.items()}
     if isinstance(value, list):
