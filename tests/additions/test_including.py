@@ -129,3 +129,33 @@ def test_what_rules_speak_of_is_checked_in_kinds_without_a_schema(
     """A field of the wrong type is refused by name, whether or not the schema of its kind is at hand."""
     text = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: own, namespace: ml}}\nspec: {spec}\n"
     assert outcome(text)[1] == codes
+
+
+POD = "{containers: [{name: a, image: %s, resources: {limits: {memory: %s}}}]}"
+TEMPLATE = "{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: %s}}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "spec", "code"),
+    [
+        ("Deployment", "apps/v1", TEMPLATE % POD % ("R/I", "1Gi"), "pod/image"),
+        ("Deployment", "apps/v1", TEMPLATE % POD % ("a/b:1", "512m"), "output/quantity-odd"),
+        ("Deployment", "apps/v1", TEMPLATE % POD % ("a/b:1", "99999999999999999999Gi"), "output/quantity-cut"),
+        ("ReplicaSet", "apps/v1", TEMPLATE % POD % ("a/b:1", "512m"), "output/quantity-odd"),
+        ("PersistentVolumeClaim", "v1", "{accessModes: [ReadWriteOnce], resources: {requests: {storage: 10m}}}",
+         "output/quantity-odd"),
+    ],
+)  # fmt: skip
+def test_a_warning_leaves_nothing_out(kind: str, version: str, spec: str, code: str) -> None:
+    """What is only warned about is rendered."""
+    rendered, codes = outcome(
+        f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: own, namespace: ml}}\nspec: {spec}\n"
+    )
+    assert (len(rendered), codes) == (1, [code])
+
+
+def test_a_warning_hides_no_error() -> None:
+    """What is warned about in a pod does not end the look at what has it, be there no schema of its kind."""
+    spec = (TEMPLATE % POD % ("a/b:1", "512m")).replace("matchLabels: {a: b}", "matchLabels: {a: c}")
+    _, codes = outcome(f"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{name: own, namespace: ml}}\nspec: {spec}\n")
+    assert codes == ["output/quantity-odd", "output/selector-mismatch"]

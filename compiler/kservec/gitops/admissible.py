@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kservec.core.diagnostics import Severity
 from kservec.core.paths import lookup, with_value
 from kservec.core.pods.templates import TEMPLATE, TEMPLATES
 from kservec.core.schemas.faults import DUPLICATE, Fault, field_path
@@ -94,8 +95,14 @@ def unknown_kind_faults(value: Json, ref: ObjectRef, schemas: Schemas) -> list[F
             template = lookup(without_nulls(value), path)
             faults += template_faults(template, path) if template else ()
     whole = without_nulls(value)
-    faults = faults or [*cross_faults(ref.api_version, ref.kind, whole), *size_faults(whole, ref)]
-    return faults or left_out(whole, ref, schemas)
+    if not any(map(stops, faults)):
+        faults += [*cross_faults(ref.api_version, ref.kind, whole), *size_faults(whole, ref)]
+    return faults if any(map(stops, faults)) else [*faults, *left_out(whole, ref, schemas)]
+
+
+def stops(fault: Fault) -> bool:
+    """Whether an object cannot be rendered with a fault."""
+    return fault.code.severity is Severity.ERROR
 
 
 def left_out(value: Json, ref: ObjectRef, schemas: Schemas) -> list[Fault]:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import OBJECT_DECLARED
-from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity, has_errors
 from kservec.core.places import foreign
 from kservec.core.schemas.faults import TYPE
 from kservec.core.schemas.schema import written_help
@@ -100,7 +100,7 @@ def included(
         )
         faults = faults or tuple(structure(document, ref, schemas))
         found += faults
-        if faults:
+        if has_errors(faults):
             continue
         known[identity(ref)] = document.file
         led = retargeted(document, ref, objects, is_included=True) if ref.kind in KINDS else Retargeted(document.value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity
+from kservec.core.diagnostics import Code, Diagnostic, ObjectRef, Severity, has_errors
 from kservec.core.digits import natural
 from kservec.core.knative.revisions import revision_name
 from kservec.core.text.document import Document
@@ -167,7 +167,7 @@ def outcome(made: Iterator[Patched], schemas: Schemas) -> Outcome:
         ref = ref_of(document, schemas)
         faults = [*identity_findings(one, document, ref), *validity_findings(document, ref, schemas)]
         found += faults
-        if not faults:
+        if not has_errors(faults):
             objects.append(rendered_again(one, ref, schemas))
     return Outcome(tuple(sorted(objects, key=lambda rendered: rendered.ref)), once_a_place(found))
 
