@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests import libyaml
 
+from kservec.explain.reasons import Asked
 from kservec.io.kustomize import HOW_TO, tools
 
 from .running import ROOT, SERVICE, kservec
@@ -193,6 +194,55 @@ def test_only_what_may_be_the_reason_is_told(faulty: Path, name: str, status: in
     ran = kservec(faulty, "explain", name, *FILES)
     assert (ran.status, said in ran.err) == (status, True), ran.err
     assert {line[6:].split("]")[0] for line in ran.err.splitlines() if line.startswith("error[")} == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "is_its"),
+    [
+        ("Deployment/a-predictor", True),
+        ("payments/Service/a-blue-predictor", True),
+        ("ConfigMap/modelconfig-a-0", True),
+        ("ConfigMap/modelconfig-a-01", False),
+        ("ConfigMap/kserve-banana", False),
+        ("Secret/iris-a", False),
+        ("Deployment/nope-a", False),
+        ("Deployment/aa-predictor", False),
+        ("Gateway/kserve-ingress-gateway", False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["InferenceService", "InferenceGraph"])
+def test_only_objects_that_are_called_like_a_service_may_be_its_own(
+    work: Path, kind: str, name: str, is_its: bool
+) -> None:
+    """A short name stands in many others by chance."""
+    refused = REFUSED.replace("name: refused", "name: a")
+    if kind == "InferenceGraph":
+        refused = (
+            "apiVersion: serving.kserve.io/v1alpha1\nkind: InferenceGraph\nmetadata: {name: a, namespace: payments}\n"
+            "spec: {nodes: {other: {routerType: Sequence, steps: [{serviceName: fraud}]}}}\n"
+        )
+    (work / "refused.yaml").write_text(refused)
+    ran = kservec(work, "explain", name, "fraud.yaml", "refused.yaml")
+    assert (ran.status, "error[" in ran.err) == ((1, True) if is_its else (2, False)), ran.err
+
+
+def test_a_binding_has_the_namespace_in_front() -> None:
+    """Those objects of a service that do not begin like it are known as its own."""
+    binding = Asked.of("ClusterRoleBinding/ml-chat-epp-auth-rb.roleRef")
+    assert [binding.may_come_of(name) for name in ("chat", "at", "rb")] == [True, False, False]
+
+
+def test_an_object_is_found_whatever_services_are_called(work: Path) -> None:
+    """A service with a short name does not hide the objects of the others."""
+    (work / "short.yaml").write_text(SERVICE.replace("name: fraud", "name: modelconfig"))
+    (work / "trained.yaml").write_text(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: TrainedModel\nmetadata: {name: one, namespace: payments}\n"
+        "spec:\n  inferenceService: fraud\n"
+        "  model: {framework: sklearn, storageUri: 's3://models/one', memory: 1Gi}\n"
+    )
+    (work / "fraud.yaml").write_text(SERVICE.replace("      storageUri: s3://models/fraud/v7\n", ""))
+    ran = kservec(work, "explain", "ConfigMap/modelconfig-fraud-0", "fraud.yaml", "short.yaml", "trained.yaml")
+    assert (ran.status, "ConfigMap payments/modelconfig-fraud-0" in ran.out) == (0, True), ran.err
 
 
 def test_a_file_that_holds_no_text_may_be_the_reason(faulty: Path) -> None:

@@ -13,12 +13,12 @@ from kservec.cli.labour import crew, few_collections
 from kservec.cli.options import paths_argument, revision_options, target_options
 from kservec.cli.status import FAILED
 from kservec.cli.streams import write
-from kservec.compilation import in_order, step_of
+from kservec.compilation import in_order, step_of, steps_of
 from kservec.core.diagnostics import has_errors
 from kservec.core.listing import listed
 from kservec.core.text.source import parse
 from kservec.explain.choice import choices
-from kservec.explain.naming import candidates, resolved, steps_of, suggestion
+from kservec.explain.naming import candidates, field_steps, resolved, suggestion
 from kservec.explain.reasons import Asked, concerning, is_service, reasons
 from kservec.explain.text import choices_json, choices_text, values_json, values_text
 from kservec.explain.values import Patched, explained
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic, ObjectRef
     from kservec.core.registry import Env
-    from kservec.core.unit import Unit
+    from kservec.core.unit import Step, Unit
     from kservec.environments import Rendering
     from kservec.explain.naming import Meant
     from kservec.frontend import Front
@@ -177,25 +177,26 @@ def meaning(name: str, front: Front) -> tuple[Found | None, list[ObjectRef]]:
         step = step_of(front, meant.ref)
         assert step is not None
         return Found(meant, step.unit, front.env_of(meant.ref), step.diagnostics), []
-    found: list[Found] = []
     looked_at: list[ObjectRef] = []
-    for unit in likely(name, front):
-        step = step_of(front, unit.ref)
-        assert step is not None
-        made = {m.ref: m for m in step.unit.bundle.manifests} if not has_errors(step.diagnostics) else {}
-        looked_at += made
-        about_unit = (step.unit, front.env_of(unit.ref), step.diagnostics)
-        found += [Found(meant, *about_unit, made[meant.ref]) for meant in candidates(name, made)]
-    if not found:
-        return None, looked_at
-    meant = only([f.meant for f in found])
-    return next(f for f in found if f.meant == meant), looked_at
+    for steps in (likely(name, front), steps_of(front)):
+        looked_at, found = [], []
+        for step in steps:
+            made = {m.ref: m for m in step.unit.bundle.manifests} if not has_errors(step.diagnostics) else {}
+            looked_at += made
+            about_unit = (step.unit, front.env_of(step.unit.ref), step.diagnostics)
+            found += [Found(meant, *about_unit, made[meant.ref]) for meant in candidates(name, made)]
+        if found:
+            meant = only([f.meant for f in found])
+            return next(f for f in found if f.meant == meant), looked_at
+    return None, looked_at
 
 
-def likely(name: str, front: Front) -> Iterator[Unit]:
-    """The units that may lead to an object of a name: those whose own name is in it, then all others."""
-    named = [unit for unit in front.units if unit.name in name]
-    yield from named or front.units
+def likely(name: str, front: Front) -> Iterator[Step]:
+    """The units that are first looked at for an object of a name, since those of theirs are called so."""
+    asked = Asked.of(name)
+    for unit in front.units:
+        if asked.may_be(unit.ref) and (step := step_of(front, unit.ref)) is not None:
+            yield step
 
 
 def only(meant: list[Meant]) -> Meant:
@@ -261,7 +262,7 @@ def answer_values(found: Found, made: Manifest, layout: str, rendered: Patched |
         click.UsageError: it has no such field.
     """
     field = found.meant.field
-    steps = steps_of(field)
+    steps = field_steps(field)
     whole = made.body.value if rendered is None else rendered.value
     path = resolved(whole, steps) if steps is not None else None
     if path is None:

@@ -86,7 +86,7 @@ def step_of(text: str) -> str | int:
     return text if number is None else number
 
 
-def steps_of(field: str) -> Path | None:
+def field_steps(field: str) -> Path | None:
     """The steps of a field: `spec.containers[0].image`, `containers[web]`, `labels["a.b/c"]`; None if it is none."""
     steps: list[str | int] = []
     at = 0

@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.bundle import OBJECT_TWICE
+from kservec.core.llm.names import SCHEDULER_BINDING
+from kservec.core.names import model_config_name
 from kservec.core.spelling import closest
 from kservec.core.text.yaml_reader import TEMPLATE
 from kservec.documents.broken import KIND, MAKERS, documents_at, fits, mentions
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 LIST = "List"
 NAME = r"""\bname["']?\s*:\s*["']?([\w.-]+)"""
-SHORTENED = r"(.*?)-?[0-9a-f]{32}"
+SHORTENED = r"(.+?)-?[0-9a-f]{32}"
 """A name of which a hash has taken the place of the rest."""
 
 
@@ -54,13 +56,21 @@ class Asked(NamedTuple):
         return cls(kind, namespace, "/".join(rest[1:]))
 
     def may_come_of(self, name: str) -> bool:
-        """Whether the object may be a service of a name, or be made of one; nothing speaks against one without name."""
-        if not name:
+        """Whether the object may be a service of a name, or be made of one; nothing speaks against one without name.
+
+        Objects are called like their service, with a dash and more behind it. Only a few have something in front.
+        """
+        if not name or is_start(name, self.name):
             return True
         if not self.kind or is_service(self.kind):
-            return is_start(name, self.name)
+            return False
         shortened = re.match(SHORTENED, self.name)
-        return name in self.name or (shortened is not None and name.startswith(shortened[1]))
+        return (
+            self.name.casefold().startswith(f"{name}-".casefold())
+            or is_start(model_config_name(name), self.name)
+            or re.match(rf"[\w-]*-{re.escape(name)}{SCHEDULER_BINDING}(?![\w-])", self.name) is not None
+            or (shortened is not None and name.startswith(shortened[1]))
+        )
 
     def may_be(self, ref: ObjectRef) -> bool:
         """Whether the object may be a service that was refused, its kind being misspelt perhaps, or come of it."""

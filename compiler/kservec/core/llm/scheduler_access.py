@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kservec.core.bundle import Manifest
 from kservec.core.diagnostics import ObjectRef, Reject
 from kservec.core.llm.accounts import RBAC, RBAC_VERSION, TAKEN, account_of, made, not_declared
-from kservec.core.llm.names import child_name
+from kservec.core.llm.names import SCHEDULER_BINDING, child_name
 from kservec.core.llm.pools import POOL_GROUP, POOL_GROUP_ALPHA
 from kservec.core.llm.resolved import SCHEDULER_POD
 from kservec.core.llm.scheduler import makes_account, scheduler_account
@@ -93,7 +93,7 @@ def account_object(unit: Unit, name: str, labels: Json, env: Env) -> Manifest:
 
 def delegation(unit: Unit, account: str, labels: Json) -> Manifest:
     """What lets a scheduler ask the API server who asks for its metrics. It is of the whole cluster."""
-    name = child_name(unit.namespace, f"-{unit.name}-epp-auth-rb")
+    name = child_name(unit.namespace, f"-{unit.name}{SCHEDULER_BINDING}")
     body = {
         "apiVersion": RBAC_VERSION,
         "kind": "ClusterRoleBinding",
