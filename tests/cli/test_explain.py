@@ -80,12 +80,48 @@ def test_why_a_runtime_was_chosen(work: Path) -> None:
         ("Deployment/fraud-predictor.spec[", "Deployment payments/fraud-predictor has no spec["),
         ("InferenceService/frauds", "there is no object InferenceService/frauds; did you mean InferenceService/fraud?"),
         ("Deployment/other", "there is no object Deployment/other"),
+        ("InferenceService/iris", "there is no object InferenceService/iris; there are "),
+        ("InferenceService/zzz", "there is no object InferenceService/zzz; there are "),
+        ("Deployment/iris-predictor.spec", "there is no object Deployment/iris-predictor.spec; there are "),
+        ("Deployment/abs-predicto", "there is no object Deployment/abs-predicto; there are "),
+        ("Deployment/frau-predictor.spec", "did you mean Deployment/fraud-predictor?"),
+        ("Deployment/fraud-predicto", "did you mean Deployment/fraud-predictor?"),
+        ("Deployment/fr-aud-predictor", "did you mean Deployment/fraud-predictor?"),
+        ("Deploymnt/fraud-predictor", "did you mean Deployment/fraud-predictor?"),
+        ("Deployment/fraud", "did you mean InferenceService/fraud?"),
+        ("Deployment/pay/fraud-predictor", "did you mean Deployment/payments/fraud-predictor?"),
+        ("InferenceService/", "'InferenceService/' names no object, as KIND/NAME does; there are "),
+        ("payments/InferenceService/.spec", "names no object, as KIND/NAME does; there are "),
+        ("", "'' names no object, as KIND/NAME does; there are "),
+        ("InferenceService/fraud.nonsense", "InferenceService payments/fraud is not rendered, so no fields of it"),
+        ("Deployment/fraud-predictor.spec.replica", "did you mean spec.replicas? There is none; its autoscaler"),
+        ("Deployment/fraud-predictor.spec.replicas", "has no spec.replicas; its autoscaler owns the number"),
+        ("Deployment/fraud-predictor.spec.templat.sepc", "has no spec.templat.sepc; did you mean spec.template.spec?"),
+        (
+            "Deployment/fraud-predictor.spec.template.spec.containers[kserve-containr].imag",
+            "did you mean spec.template.spec.containers.kserve-container.image?",
+        ),
+        (
+            "Deployment/fraud-predictor.metadata.annotations.serving.kserve.io/deploymentMod",
+            'did you mean metadata.annotations["serving.kserve.io/deploymentMode"]?',
+        ),
     ],
 )
 def test_what_is_not_there(work: Path, name: str, said: str) -> None:
     """A name or field that means nothing is wrong usage, with a suggestion."""
     ran = explain(work, name)
     assert (ran.status, said in ran.err) == (2, True), ran.err
+
+
+def test_the_object_of_a_refused_service_may_be_meant(work: Path) -> None:
+    """A slip in the name of an object that is not made, since its service has errors, is known as well."""
+    sound = work / "sound.yaml"
+    sound.write_text(SERVICE.replace("name: fraud", "name: iris"))
+    ran = kservec(work, "explain", "Deployment/wrng-predictor", "sound.yaml", "wrong.yaml")
+    said = "did you mean an object of InferenceService/wrong, which has errors?"
+    assert (ran.status, said in ran.err) == (2, True), ran.err
+    ran = kservec(work, "explain", "InferenceService/wrng", "sound.yaml", "wrong.yaml")
+    assert (ran.status, "did you mean InferenceService/wrong?" in ran.err) == (2, True), ran.err
 
 
 def test_a_service_that_is_refused(work: Path) -> None:

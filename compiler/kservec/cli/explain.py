@@ -16,10 +16,12 @@ from kservec.cli.streams import write
 from kservec.compilation import in_order, step_of, steps_of
 from kservec.core.diagnostics import has_errors
 from kservec.core.listing import listed
+from kservec.core.spelling import closest
 from kservec.core.text.source import parse
 from kservec.explain.choice import choices
-from kservec.explain.naming import candidates, field_steps, resolved, suggestion
+from kservec.explain.naming import candidates, field_steps, resolved
 from kservec.explain.reasons import Asked, concerning, is_service, reasons
+from kservec.explain.suggestions import meant_field, object_of, suggestion, what_there_is
 from kservec.explain.text import choices_json, choices_text, values_json, values_text
 from kservec.explain.values import Patched, explained
 from kservec.io.bounds import ExceededError, bounded
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from kservec.cli.inputs import Inputs
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic, ObjectRef
+    from kservec.core.paths import Json
     from kservec.core.registry import Env
     from kservec.core.unit import Step, Unit
     from kservec.environments import Rendering
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from kservec.io.reading import File
 
 JSON = "json"
+OWNED = "spec.replicas"
 REPLICAS = "; its autoscaler owns the number"
 
 
@@ -145,10 +149,13 @@ def nothing(name: str, survey: Survey, made: Sequence[ObjectRef], layout: str) -
     if refused_refs:
         shown = [d for d in survey.found if d.subject in refused_refs]
         return refused(shown, survey.sources, layout, outcome="nothing to explain")
-    units = [unit.ref for unit in survey.front.units]
-    there = [*units, *made, *(ref for ref in sorted(refs) if is_service(ref.kind))]
+    refused_services = [ref for ref in sorted(refs) if is_service(ref.kind)]
+    there = [*(unit.ref for unit in survey.front.units), *made, *refused_services]
+    if not Asked.of(object_of(name)).name:
+        message = f"{name!r} names no object, as KIND/NAME does; {what_there_is(name, there)}"
+        raise click.UsageError(message, click.get_current_context())
     missing, errors = f"there is no object {name}", obstacles(name, survey)
-    meant = "" if any(d.subject is not None for d in errors) else f"; {suggestion(name, there)}"
+    meant = "" if any(d.subject is not None for d in errors) else f"; {suggestion(name, there, refused_services)}"
     if errors:
         return refused(errors, survey.sources, layout, outcome=missing + meant)
     raise click.UsageError(missing + meant, click.get_current_context())
@@ -216,17 +223,25 @@ def answer(found: Found, layout: str, survey: Survey) -> str:
     """What is to be told of an object.
 
     Raises:
-        click.UsageError: it has no such field.
+        click.UsageError: it has no such field; or it is not rendered, and has none at all.
     """
     if found.made is not None:
         return answer_values(found, found.made, layout, patched(survey, found.made.ref, layout))
     made = [manifest.ref for manifest in found.unit.bundle.manifests]
+    if found.meant.field:
+        raise click.UsageError(fieldless(found.meant, made), click.get_current_context())
     chosen = tuple(choices(found.unit, found.env))
     if layout == JSON:
         told = {"object": identity(found.meant.ref), "mode": found.unit.mode.value, "runtimes": choices_json(chosen),
                 "objects": list(map(identity, made)), "diagnostics": entries(found.diagnostics)}  # fmt: skip
         return json_text(told)
     return f"{found.meant.ref}, in {found.unit.mode.value} mode\n{choices_text(chosen)}{objects_text(made)}"
+
+
+def fieldless(meant: Meant, made: Sequence[ObjectRef]) -> str:
+    """Why a field of one of the user's own objects is not told."""
+    some = f", such as {made[-1].kind}/{made[-1].name}" if made else ""
+    return f"{meant.ref} is not rendered, so no fields of it are told: ask for an object that it leads to{some}"
 
 
 def objects_text(refs: Sequence[ObjectRef]) -> str:
@@ -255,6 +270,17 @@ def patched(survey: Survey, ref: ObjectRef, layout: str) -> Patched | None:
     return Patched(parse(text.encode(), "")[0][0].value, patches)
 
 
+def instead(field: str, value: Json) -> str:
+    """What may have been meant by a field that an object does not have, or why that is not there."""
+    steps = field_steps(field)
+    near = meant_field(value, steps) if steps else ""
+    if near:
+        return f"; did you mean {near}?"
+    if field == OWNED:
+        return REPLICAS
+    return f"; did you mean {OWNED}? There is none{REPLICAS}" if closest(field, [OWNED]) else ""
+
+
 def answer_values(found: Found, made: Manifest, layout: str, rendered: Patched | None) -> str:
     """Where the values of an object come from.
 
@@ -266,8 +292,7 @@ def answer_values(found: Found, made: Manifest, layout: str, rendered: Patched |
     whole = made.body.value if rendered is None else rendered.value
     path = resolved(whole, steps) if steps is not None else None
     if path is None:
-        owner = REPLICAS if field == "spec.replicas" else ""
-        raise click.UsageError(f"{made.ref} has no {field}{owner}", click.get_current_context())
+        raise click.UsageError(f"{made.ref} has no {field}{instead(field, whole)}", click.get_current_context())
     values = explained(made.body, path, rendered)
     if layout == JSON:
         return json_text({**values_json(made.ref, values), "diagnostics": entries(found.diagnostics)})

@@ -6,12 +6,10 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.digits import natural
-from kservec.core.listing import listed_near
 from kservec.core.paths import index_of, lookup
-from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from kservec.core.diagnostics import ObjectRef
     from kservec.core.paths import Json, Path
@@ -43,34 +41,6 @@ def names_of(ref: ObjectRef) -> tuple[str, ...]:
     if not ref.namespace:
         return (short,)
     return short, f"{ref.namespace}/{short}", f"{ref.kind}/{ref.namespace}/{ref.name}", str(ref)
-
-
-def suggestion(text: str, refs: Sequence[ObjectRef]) -> str:
-    """What a text that names no object may have been meant to name, else what there is.
-
-    The objects are told as the text does it: with their namespaces if it has one, with their kinds in any case.
-    """
-    word = text.partition(".")[0]
-    *heads, name = word.casefold().split("/")
-    width = len(heads)
-    known: dict[str, ObjectRef] = {}
-    for ref in refs:
-        for called in forms_of(ref, width):
-            known.setdefault(called, ref)
-    alike = (c for c, ref in known.items() if ref.name == name and (not heads or ref.kind.casefold() in heads))
-    near = next(alike, None) or closest(word, known)
-    if near is not None:
-        found = known[near]
-        return f"did you mean {near if width else f'{found.kind}/{found.name}'}?"
-    there = dict.fromkeys(forms_of(ref, max(width, 1))[0] for ref in refs)
-    return f"there are {listed_near(word, there)}" if there else "there are no objects here"
-
-
-def forms_of(ref: ObjectRef, width: int) -> tuple[str, ...]:
-    """What an object may be called, with as many names in front of its own."""
-    if not width:
-        return (ref.name,)
-    return tuple(name for name in names_of(ref)[:3] if name.count("/") == width) or names_of(ref)[:1]
 
 
 def is_start(name: str, text: str) -> bool:
