@@ -52,7 +52,8 @@ class Rendering:
     into. `sources` are the files that were compiled, `urls` where the services are reached. `judge` is what the objects
     are held against, `excuses` what became of the waivers. `share` is the part that was compiled, None for all.
     `staged` are the services that were compiled for what comes next, None without an upgrade. `steps` are the findings
-    as they were when all was compiled, and after each stage that was done.
+    as they were when all was compiled, and after each stage that was done. `spoiled` are the objects that patches would
+    have made something of which no cluster takes, each with the error that tells of it.
     """
 
     settings: Settings
@@ -67,6 +68,7 @@ class Rendering:
     share: Share | None = None
     staged: Staged | None = None
     steps: tuple[tuple[Diagnostic, ...], ...] = ()
+    spoiled: tuple[tuple[ObjectRef, Diagnostic], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -166,10 +168,15 @@ STAGES: tuple[Stage, ...] = (include, patch, judge, deliver)
 """What is done with the compiled objects of an environment, one after the other, until one finds an error."""
 
 
-def is_patched(rendering: Rendering) -> bool:
-    """Whether the patches lie over the objects of an environment, whatever a later stage found."""
+def is_patched(rendering: Rendering, ref: ObjectRef) -> bool:
+    """Whether it is known what the patches make of an object, whatever a later stage found.
+
+    Where they spoil another one, what they make of the sound ones is there all the same.
+    """
     done = STAGES.index(patch) + 1
-    return len(rendering.steps) > done and not has_errors(rendering.steps[done])
+    if len(rendering.steps) <= done:
+        return False
+    return not has_errors(rendering.steps[done]) or any(rendered.ref == ref for rendered in rendering.objects)
 
 
 def render(  # noqa: PLR0913 - all but the two that matter are given by name

@@ -406,6 +406,53 @@ def test_what_patches_change_is_said(tmp_path: Path) -> None:
     assert "image: mirror.example.com/curlimages/curl:" in jobs
 
 
+def patched_project(folder: Path, target: str, change: str) -> None:
+    """A project of two services whose environment has a patch over their objects."""
+    for name in ("services", "patches"):
+        (folder / name).mkdir()
+    (folder / "kservec.yaml").write_text(PATCHED)
+    (folder / "services" / "fraud.yaml").write_text(SERVICE)
+    (folder / "services" / "iris.yaml").write_text(SERVICE.replace("name: fraud", "name: iris"))
+    (folder / "patches" / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n"
+        f"- target: {{kind: Deployment{target}}}\n  patch: |-\n    - {change}\n"
+    )
+
+
+SPOILS = {
+    "rule": "{op: replace, path: /spec/template/spec/containers/0/resources/requests/memory, value: 999Gi}",
+    "schema": "{op: add, path: /spec/minReadySeconds, value: soon}",
+    "name": "{op: replace, path: /metadata/name, value: other}",
+}
+
+
+@pytest.mark.parametrize("change", SPOILS)
+def test_an_object_that_patches_spoil_is_a_fault_of_its_service(tmp_path: Path, change: str) -> None:
+    """What `lint` tells of it is told of its service and its other objects; of other services all is told as ever."""
+    skip_without_kustomize()
+    patched_project(tmp_path, ", name: iris-predictor", SPOILS[change])
+    errors = [d for d in told(kservec(tmp_path, "lint", "prod", "--format", "json")) if d["severity"] == "error"]
+    assert len(errors) == 1
+    for name in ("InferenceService/iris", "Deployment/iris-predictor.kind", "Service/iris-predictor.kind"):
+        ran = kservec(tmp_path, "explain", name, "prod", "--format", "json")
+        assert (ran.status, [d for d in told(ran) if d["severity"] == "error"]) == (1, errors), name
+        assert ("values" in json.loads(ran.out)) == name.startswith("Service/")
+    for name in ("InferenceService/fraud", "Deployment/fraud-predictor.kind"):
+        ran = kservec(tmp_path, "explain", name, "prod")
+        assert (ran.status, "error[" in ran.err) == (0, False), ran.err
+    assert '  kind: "Deployment"' in ran.out
+
+
+def test_patches_that_spoil_several_objects(tmp_path: Path) -> None:
+    """One error about a patch may stand for several objects; it is told of each of their services."""
+    skip_without_kustomize()
+    patched_project(tmp_path, "", SPOILS["schema"])
+    for name in ("fraud", "iris"):
+        for asked in (f"InferenceService/{name}", f"Deployment/{name}-predictor.kind"):
+            ran = kservec(tmp_path, "explain", asked, "prod")
+            assert (ran.status, "error[output/refused]" in ran.err) == (1, True), (asked, ran.err)
+
+
 def skip_without_kustomize() -> None:
     """Skip a test that needs kustomize, loudly."""
     if not tools():

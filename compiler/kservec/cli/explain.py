@@ -96,13 +96,19 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
     found, made = meaning(name, survey.front)
     if found is None:
         return nothing(name, survey, made, layout)
-    own = in_order(found.diagnostics)
+    own = (*in_order(found.diagnostics), *spoiled(found.unit, survey.rendering))
     found = found._replace(diagnostics=concerning(found.unit, own, survey.found, survey.unread))
     write(answer(found, layout, survey))
     errors = tuple(d for d in found.diagnostics if d.is_error)
     if errors and layout == TEXT:
         Findings(layout=TEXT, notes=False).show(errors, survey.sources)
     return FAILED if errors else 0
+
+
+def spoiled(unit: Unit, rendering: Rendering | None) -> Iterator[Diagnostic]:
+    """The errors about what patches make of a unit's objects; one may name another object that is spoiled likewise."""
+    made = {manifest.ref for manifest in unit.bundle.manifests}
+    yield from (error for ref, error in (rendering.spoiled if rendering is not None else ()) if ref in made)
 
 
 def surveyed(inputs: Inputs, layout: str) -> Survey:
@@ -226,7 +232,7 @@ def answer(found: Found, layout: str, survey: Survey) -> str:
         click.UsageError: it has no such field; or it is not rendered, and has none at all.
     """
     if found.made is not None:
-        return answer_values(found, found.made, layout, patched(survey, found.made.ref, layout))
+        return answer_values(found, found.made, layout, patched(survey, found, found.made.ref, layout))
     made = [manifest.ref for manifest in found.unit.bundle.manifests]
     if found.meant.field:
         raise click.UsageError(fieldless(found.meant, made), click.get_current_context())
@@ -249,12 +255,13 @@ def objects_text(refs: Sequence[ObjectRef]) -> str:
     return "".join(("leads to\n", *(f"  {ref.kind}/{ref.name}\n" for ref in refs))) if refs else "leads to nothing\n"
 
 
-def patched(survey: Survey, ref: ObjectRef, layout: str) -> Patched | None:
+def patched(survey: Survey, found: Found, ref: ObjectRef, layout: str) -> Patched | None:
     """An object as it is rendered, where an environment has patches over its objects.
 
     Raises:
         click.UsageError: the patches take the object away.
-        click.exceptions.Exit: the environment does not render, so nobody knows what the patches do; why has been shown.
+        click.exceptions.Exit: nobody knows what the patches make of it; the errors that are why have been shown: those
+            of its service, or all, for patches are laid over all objects or none.
     """
     rendering = survey.rendering
     if rendering is None or not (patches := rendering.settings.patches):
@@ -262,8 +269,9 @@ def patched(survey: Survey, ref: ObjectRef, layout: str) -> Patched | None:
     from kservec.environments import is_patched  # noqa: PLC0415 - only with a project
 
     ctx = click.get_current_context()
-    if not is_patched(rendering):
-        ctx.exit(refused(rendering.diagnostics, rendering.texts, layout))
+    if not is_patched(rendering, ref):
+        shown = found.diagnostics if has_errors(found.diagnostics) else rendering.diagnostics
+        ctx.exit(refused(shown, rendering.texts, layout))
     text = next((rendered.text for rendered in rendering.objects if rendered.ref == ref), None)
     if text is None:
         raise click.UsageError(f"{patches} takes {ref} away", ctx)

@@ -111,7 +111,7 @@ def concerning(
 
     Args:
         unit: the unit.
-        own: what its passes found, as it would be shown.
+        own: what its passes found, as it would be shown, and what was found in its objects later.
         found: the findings of the run.
         texts: those of the files in which something could not be read.
     """
@@ -132,9 +132,10 @@ def told_apart(found: Diagnostic) -> object:
 def is_about(found: Diagnostic, unit: Unit) -> bool:
     """Whether a finding is about a unit: it says so, or it says nothing and is about a place in the unit's document.
 
-    Where two lead to one object, either is at fault.
+    What is about an object that is made of the unit, such as what patches do to it, is about the unit. Where two lead
+    to one object, either is at fault.
     """
-    if found.subject == unit.ref:
+    if found.subject == unit.ref or any(found.subject == made.ref for made in unit.bundle.manifests):
         return True
     places = found.spans if found.code is OBJECT_TWICE or found.subject is None else ()
     whole = unit.source.document.span()

@@ -44,6 +44,7 @@ def patched(rendering: Rendering, workspace: Workspace) -> Rendering:
     return evolve(
         rendering,
         objects=made.objects,
+        spoiled=made.spoiled,
         diagnostics=in_order((*rendering.diagnostics, *found)),
         texts={**rendering.texts, **shown_sources(found, files)},
     )
@@ -62,4 +63,4 @@ def laid_over(closure: Closure, objects: Sequence[Rendered], named: Span) -> Out
     except (KustomizeError, NoKustomizeError) as error:
         return Outcome((), (*found, failure(error, closure, named)))
     made = outcome(patched_objects(text, subjects, gathering.objects, closure), schemas)
-    return Outcome(made.objects, (*found, *made.diagnostics))
+    return made._replace(diagnostics=(*found, *made.diagnostics))

@@ -63,10 +63,14 @@ class Subject(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The objects after the patches, in their total order, and what is wrong with them."""
+    """The objects after the patches, in their total order, and what is wrong with them.
+
+    `spoiled` are those that are not among the objects, each with the error that tells of it, maybe of others as well.
+    """
 
     objects: tuple[Rendered, ...]
     diagnostics: tuple[Diagnostic, ...]
+    spoiled: tuple[tuple[ObjectRef, Diagnostic], ...] = ()
 
 
 def subjects_of(objects: Sequence[Rendered]) -> tuple[Subject, ...]:
@@ -158,7 +162,7 @@ def without_mark(value: Json) -> tuple[Json, str]:
 def outcome(made: Iterator[Patched], schemas: Schemas) -> Outcome:
     """The objects after the patches, and what is wrong with those that they changed or added."""
     objects: list[Rendered] = []
-    found: list[Diagnostic] = []
+    found: list[tuple[ObjectRef, Diagnostic]] = []
     for one in made:
         if one.before is not None and one.value == one.before.value:
             objects.append(one.before.rendered)
@@ -166,10 +170,13 @@ def outcome(made: Iterator[Patched], schemas: Schemas) -> Outcome:
         document = OverlaidDocument(one.value, one.base, one.layers)
         ref = ref_of(document, schemas)
         faults = [*identity_findings(one, document, ref), *validity_findings(document, ref, schemas)]
-        found += faults
+        found += [(one.before.rendered.ref if one.before is not None else ref, fault) for fault in faults]
         if not has_errors(faults):
             objects.append(rendered_again(one, ref, schemas))
-    return Outcome(tuple(sorted(objects, key=lambda rendered: rendered.ref)), once_a_place(found))
+    told = once_a_place([fault for _, fault in found])
+    at = {(fault.code, fault.span): fault for fault in told}
+    spoiled = tuple((ref, at[fault.code, fault.span]) for ref, fault in found if fault.is_error)
+    return Outcome(tuple(sorted(objects, key=lambda rendered: rendered.ref)), told, spoiled)
 
 
 def once_a_place(found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -226,15 +233,16 @@ def validity_findings(document: Document, ref: ObjectRef, schemas: Schemas) -> I
     """What an API server would refuse in a changed or added object. What is wrong with its structure is one code."""
     for fault in admissible.refused(document.value, ref, schemas):
         if fault.code.slug.startswith(STRUCTURE):
-            yield refused(REFUSED, f"{ref.kind} {ref.name}: {fault.message}", document, fault.path)
+            yield refused(fault, ref, document)
         else:
             yield refusal(fault, ref, document)
 
 
-def refused(code: Code, message: str, document: Document, path: tuple[str | int, ...]) -> Diagnostic:
+def refused(fault: Fault, ref: ObjectRef, document: Document) -> Diagnostic:
     """The error about a value that does not fit the schema."""
     hint = "an API server would refuse this object; correct the patch"
-    return Diagnostic(code=code, message=message, span=document.span(path), help=hint)
+    message = f"{ref.kind} {ref.name}: {fault.message}"
+    return Diagnostic(code=REFUSED, message=message, span=document.span(fault.path), help=hint, subject=ref)
 
 
 def refusal(fault: Fault, ref: ObjectRef, document: Document) -> Diagnostic:
