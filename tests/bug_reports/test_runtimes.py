@@ -30,6 +30,33 @@ def test_arguments_of_runtime_and_spec_are_both_passed_on() -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "port", "told"),
+    [
+        ([], 8081, False),
+        (["--grpc_port=9000"], 9000, False),
+        (["--grpc_port=9000"], 8081, True),
+        (["--enable_grpc=false"], 8081, True),
+        (["--enable_grpc", "true"], 8081, False),
+        ([], 8082, True),
+    ],
+)
+def test_a_port_for_grpc_alone(args: list[str], port: int, *, told: bool) -> None:
+    """KServe's model servers speak gRPC at 8081 unless told otherwise: who lists that port alone means it."""
+    listed = [{"name": "h2c", "containerPort": port, "protocol": "TCP"}]
+    asked = model(model={"args": args, "ports": listed, "protocolVersion": "v2"})
+    protocols = {"protocolVersions": ["v1", "v2"]}
+    server = runtime(args=ARGS)
+    server["spec"].update(protocols)
+    assert ("pod/port-elsewhere" in found(built(server, service(asked)))) is told
+
+
+def test_a_server_of_another_make_has_no_port_for_grpc() -> None:
+    """Servers with other options listen where they are told alone."""
+    asked = model(model={"ports": [{"name": "h2c", "containerPort": 8081}]})
+    assert found(built(runtime(args=["--rest_api_port=8080"]), service(asked))) == ["pod/port-elsewhere"]
+
+
+@pytest.mark.parametrize(
     ("image", "fields", "expected"),
     [
         ("registry.example.com/hf:v1", {}, "registry.example.com/hf:v1"),

@@ -12,12 +12,12 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import DEFAULT_PORT, KSERVE_CONTAINER, TRANSFORMER_CONTAINER
 from kservec.core.pods.containers import HOOKS, PROBES, find, first_port, serving_container
 from kservec.core.records import evolve
-from kservec.core.serving.arguments import options
+from kservec.core.serving.arguments import HTTP_PORT, options
 from kservec.core.unit import Mode, finding
 from kservec.core.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.tree import Json, Path, Tree
@@ -54,6 +54,12 @@ HTTP_OPTIONS = (
     "--http_port", "--http-port", "--port", "--rest_port", "--rest-port", "--rest_api_port", "--rest-api-port",
 )  # fmt: skip
 GRPC_OPTIONS = ("--grpc_port", "--grpc-port")
+GRPC_SWITCH, OFF = "--enable_grpc", ("false", "0", "no", "n", "f")
+MODEL_SERVER_GRPC_PORT = 8081
+"""Where KServe's model servers, which are those with an option --http_port, speak gRPC if they are not told.
+
+KServe: python/kserve/kserve/model_server.py, --grpc_port and --enable_grpc
+"""
 CALLERS = (*((probe,) for probe in PROBES), *(("lifecycle", hook) for hook in HOOKS))
 OF_KNATIVE = ("livenessProbe", "readinessProbe")
 """Knative asks the container that serves at its one port, whatever these two name."""
@@ -138,7 +144,7 @@ def assumed_port(unit: Unit, pod: Tree) -> Iterator[Diagnostic]:
 
 
 def told_elsewhere(unit: Unit, component: Component) -> tuple[Diagnostic, ...]:
-    """The warning about a server whose arguments name ports of which none is the one that requests go to."""
+    """The warning about a server that listens at ports of which none is the one that requests go to."""
     container = serving_container(component.pod.value)
     asked = [arg for arg in container.get("args") or () if arg.startswith(HTTP_OPTIONS)]
     if not asked:
@@ -148,12 +154,20 @@ def told_elsewhere(unit: Unit, component: Component) -> tuple[Diagnostic, ...]:
         return ()
     told = told_ports(container)
     http = [option for option in HTTP_OPTIONS if option in told]
-    if not http or str(target) in {port for port, _ in told.values()}:
+    if not http or str(target) in {port for port, _ in told.values()} or speaks_grpc_at(target, container, told):
         return ()
     port, i = told[http[0]]
     message = f"requests and probes go to port {target} of {container['name']}, and {http[0]} has it listen at {port}"
     span = component.pod.span(("containers", container["name"], "args", i))
     return (finding(unit, ELSEWHERE, message, span, f"list the port: ports: [{{containerPort: {port}}}]"),)
+
+
+def speaks_grpc_at(port: int, container: Json, told: Mapping[str, tuple[str, int]]) -> bool:
+    """Whether a server speaks gRPC at a port without being told to."""
+    if port != MODEL_SERVER_GRPC_PORT or HTTP_PORT not in told or any(option in told for option in GRPC_OPTIONS):
+        return False
+    switch, _ = options(container.get("args") or ()).get(GRPC_SWITCH, ("true", 0))
+    return switch.lower() not in OFF
 
 
 def told_ports(container: Json) -> dict[str, tuple[str, int]]:
