@@ -83,3 +83,23 @@ def test_a_request_over_its_limit_is_still_refused() -> None:
     """Where both are amounts."""
     found = errors(resources(limits={"memory": "1Gi"}, requests={"memory": "2Gi"}))
     assert [slug for slug, _ in found] == ["pod/request-over-limit"]
+
+
+@pytest.mark.parametrize(
+    ("own", "kind", "meant"),
+    [
+        ({"limits": {"memory": "4"}}, "limits", "4Gi"),
+        ({"requests": {"memory": "4"}, "limits": {"memory": "2"}}, "requests", "4Gi"),
+        ({"requests": {"cpu": "4Gi"}}, "requests", "4"),
+    ],
+)
+def test_an_odd_amount_is_why_a_request_is_over_its_limit(own: dict[str, Any], kind: str, meant: str) -> None:
+    """To mend it is enough: nothing else is proposed, and its place is shown, not that of the runtime's amount."""
+    full = {"requests": {"memory": "2Gi", "cpu": "1"}, "limits": {"memory": "2Gi", "cpu": "1"}}
+    result = built(runtime(resources=full), service(model(model={"resources": own})))
+    (error,) = (d for d in result.diagnostics if d.is_error)
+    assert (error.code.slug, error.help) == ("pod/request-over-limit", f"did you mean {meant}?")
+    first = next(d for d in result.diagnostics if d.code.slug == "output/quantity-odd" and d.help == error.help)
+    assert first.span == error.span
+    assert kind in first.message
+    assert result.diagnostics.index(first) < result.diagnostics.index(error)

@@ -21,6 +21,7 @@ from kservec.core.schemas.object_meta import PLAIN_LABEL, plain
 from kservec.core.validity.container_rules import CONTAINER_RULES, INIT_CONTAINER_RULES
 from kservec.core.validity.field_checks import without
 from kservec.core.validity.field_rules import ABSENT, NOT_EXACTLY_ONE, REPEATED, Rules, faults_of_rules
+from kservec.core.validity.odd_amounts import odd_amount
 from kservec.core.validity.pod_rules import POD_RULES
 from kservec.core.validity.volume_rules import VOLUME_RULES
 from kservec.core.visible import visible
@@ -271,9 +272,18 @@ def resource_faults(container: Json) -> Iterator[Fault]:
         if limit is None:
             wrong = "has no limit"
         message = f"container {container['name']} requests {request} of {name}, which {wrong}"
-        related = ((("resources", "limits", name), "the limit is set here"),) if limit is not None else ()
-        remedy = f"set both requests and limits of {name}"
-        yield Fault(OVER_LIMIT, ("resources", "requests", name), message, help=remedy, related=related)
+        at, other, remedy = what_to_mend(name, request, limit)
+        place = ("resources", other, name)
+        related = ((place, f"the {other.removesuffix('s')} is set here"),) if limit is not None else ()
+        yield Fault(OVER_LIMIT, ("resources", at, name), message, help=remedy, related=related)
+
+
+def what_to_mend(name: str, request: Json, limit: Json) -> tuple[str, str, str]:
+    """Which of the two that do not fit is to be mended, the other one, and how: an amount that nobody means is."""
+    for at, other, amount in (("requests", "limits", request), ("limits", "requests", limit)):
+        for wrong in odd_amount(name, amount) if amount is not None else ():
+            return at, other, wrong.remedy
+    return "requests", "limits", f"set both requests and limits of {name}"
 
 
 @lru_cache(maxsize=1024, typed=True)
