@@ -103,3 +103,28 @@ def test_an_odd_amount_is_why_a_request_is_over_its_limit(own: dict[str, Any], k
     assert first.span == error.span
     assert kind in first.message
     assert result.diagnostics.index(first) < result.diagnostics.index(error)
+
+
+SPREAD = {"topologyKey": "a", "maxSkew": 1, "minDomains": 2, "labelSelector": {"matchLabels": {"a": "b"}}}
+MOUNT = {"name": "v", "mountPath": "/v", "recursiveReadOnly": "enabled"}
+INIT = {"name": "i", "image": "i:1", "restartPolicy": "always", "lifecycle": {"preStop": {"sleep": {"seconds": 1}}}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "meant"),
+    [
+        ({"tolerations": [{"operator": "Exist"}]}, "Exists"),
+        ({"tolerations": [{"key": "a", "effect": "noexecute", "tolerationSeconds": 3}]}, "NoExecute"),
+        ({"securityContext": {"seccompProfile": {"type": "localhost", "localhostProfile": "a"}}}, "Localhost"),
+        ({"securityContext": {"appArmorProfile": {"type": "localhost", "localhostProfile": "a"}}}, "Localhost"),
+        ({"topologySpreadConstraints": [{**SPREAD, "whenUnsatisfiable": "donotschedule"}]}, "DoNotSchedule"),
+        ({"volumes": [{"name": "v", "emptyDir": {}}], "model": {"volumeMounts": [MOUNT]}}, "Enabled"),
+        ({"initContainers": [INIT]}, "Always"),
+    ],
+)
+def test_nothing_follows_from_a_misspelt_choice(pod: dict[str, Any], meant: str) -> None:
+    """What a field has to be beside others is not judged by a value that it cannot have."""
+    whole = model(**pod) if "model" not in pod else {**model(model=pod["model"]), "volumes": pod["volumes"]}
+    (error,) = (d for d in built(runtime(), service(whole)).diagnostics if d.is_error)
+    assert error.code.slug == "pod/invalid-value"
+    assert error.help == f"did you mean {meant}?"

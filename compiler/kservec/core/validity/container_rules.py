@@ -48,6 +48,8 @@ STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
 HIGHEST_ID = 2**31 - 1
 LOCALHOST = "Localhost"
+PROFILES = (LOCALHOST, "RuntimeDefault", "Unconfined")
+RECURSIONS = ("Disabled", "IfPossible", "Enabled")
 NOT_OF_THE_NODE = {
     "properties": {"localhostProfile": ABSENT, "type": {"enum": ["RuntimeDefault", "Unconfined"]}},
     "required": ["type"],
@@ -158,14 +160,21 @@ def reference_rules(where: str) -> Iterator[Rule]:
 
 @unless(NOT_OF_THE_NODE)
 def localhost(value: Json) -> Iterator[Wrong]:
-    """A profile has a type; of that of the node it has the name, and of no other one."""
+    """A profile has a type; of that of the node it has the name, and of no other one that there is."""
     kind = value.get("type")
     if not kind:
         yield Wrong(MISSING, "has no type", remedy="add type: RuntimeDefault, Localhost or Unconfined")
     elif kind == LOCALHOST and not value.get("localhostProfile"):
         yield Wrong(MISSING, "has no localhostProfile for the type Localhost", remedy="add localhostProfile")
-    elif kind != LOCALHOST and value.get("localhostProfile"):
+    elif kind in PROFILES and kind != LOCALHOST and value.get("localhostProfile"):
         yield Wrong(INVALID, "is only possible with the type Localhost", ("localhostProfile",), REMOVE)
+
+
+def profile_rules() -> Iterator[Rule]:
+    """The rules of the profiles that a pod or a container is kept to."""
+    for profile in ("seccompProfile", "appArmorProfile"):
+        yield Rule(f"securityContext.{profile}", localhost)
+        yield Rule(f"securityContext.{profile}.type", one_of("", *PROFILES))
 
 
 def one_per_kind(check: Check) -> Iterator[Rule]:
@@ -211,6 +220,7 @@ CONTAINER_RULES: tuple[Rule, ...] = (
     *one_per_kind(odd_amounts),
     Rule("resources", huge_pages),
     Rule("volumeMounts[]", needs("mountPath")),
+    Rule("volumeMounts[].recursiveReadOnly", one_of(*RECURSIONS)),
     Rule("volumeMounts[].subPath", A_PATH_BELOW),
     Rule("volumeMounts[].subPathExpr", A_PATH_BELOW),
     Rule("volumeMounts[]", forbids("subPathExpr", lambda mount: mount.get("subPath"), "beside subPath")),
@@ -218,15 +228,14 @@ CONTAINER_RULES: tuple[Rule, ...] = (
         "volumeMounts[]",
         forbids(
             "recursiveReadOnly",
-            lambda mount: mount["recursiveReadOnly"] != "Disabled" and not mount.get("readOnly"),
+            lambda mount: mount["recursiveReadOnly"] in RECURSIONS[1:] and not mount.get("readOnly"),
             "without readOnly: true",
         ),
     ),
     Rule("securityContext.runAsUser", within(0, HIGHEST_ID)),
     Rule("securityContext.runAsGroup", within(0, HIGHEST_ID)),
     Rule("securityContext", escalation),
-    Rule("securityContext.seccompProfile", localhost),
-    Rule("securityContext.appArmorProfile", localhost),
+    *profile_rules(),
     Rule("restartPolicyRules[].action", one_of("Restart")),
     Rule("resizePolicy", unique("resourceName")),
     Rule("resizePolicy[].resourceName", one_of("cpu", "memory")),
@@ -243,7 +252,8 @@ RUNS_ON = {"properties": {"restartPolicy": {"const": "Always"}}, "required": ["r
 
 def of_those_that_run_on(name: str) -> Check:
     """The check of a field that init containers which end cannot have."""
-    check = forbids(name, lambda container: container.get("restartPolicy") != "Always", REASON)
+    ends = ("", *RESTART_POLICIES[1:])
+    check = forbids(name, lambda container: (container.get("restartPolicy") or "") in ends, REASON)
     return check._replace(fine={"anyOf": [RUNS_ON, check.fine]})
 
 

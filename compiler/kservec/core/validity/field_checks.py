@@ -24,6 +24,7 @@ from kservec.core.schemas.object_meta import (
     is_subdomain,
     plain,
 )
+from kservec.core.spelling import closest
 from kservec.core.validity.field_rules import (
     ABSENT,
     CUT,
@@ -70,9 +71,17 @@ def takes(test: Test, expected: str, fine: str = "") -> Check:
 
 
 def one_of(*words: str) -> Check:
-    """The text must be one of these words."""
-    listed = " or ".join(words) if len(words) <= PAIR else f"one of {', '.join(words)}"
-    return takes(words.__contains__, listed, fine="|".join(words))
+    """The text must be one of these words. Of the empty one, which stands for a default, nothing is said."""
+    told = [word for word in words if word]
+    listed = " or ".join(told) if len(told) <= PAIR else f"one of {', '.join(told)}"
+
+    def find(value: Json) -> Iterable[Wrong]:
+        if not isinstance(value, str) or value in words:
+            return ()
+        near, wrong = closest(value, told), must_be(f'"{value}"', listed)
+        return (wrong._replace(remedy=f"did you mean {near}?") if near else wrong,)
+
+    return Check(find, plain("|".join(told)))
 
 
 def within(low: int, high: int | None = None) -> Check:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
-from kservec.core.validity.container_rules import HIGHEST_ID, amounts, localhost
+from kservec.core.validity.container_rules import HIGHEST_ID, amounts, profile_rules
 from kservec.core.validity.field_checks import (
     A_KEY,
     A_LABEL,
@@ -43,6 +43,9 @@ WITHOUT_VALUES = ("Exists", "DoesNotExist")
 OF_SETS = (*WITH_VALUES, *WITHOUT_VALUES)
 COMPARING = ("Gt", "Lt")
 """Operators of selectors: whether they take several values, none, or one; the last are for nodes alone."""
+TOLERATING = ("Equal", "Exists", *COMPARING)
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+ANYWAY = "ScheduleAnyway"
 AFFINITY = "affinity.nodeAffinity"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -197,9 +200,10 @@ def windows(pod: Json) -> Iterator[Wrong]:
 
 @unless(PLAIN_TOLERATION)
 def toleration(value: Json) -> Iterator[Wrong]:
-    """Operator, key, value, effect and time of a toleration belong together."""
-    exists = value.get("operator") == "Exists"
-    if not value.get("key") and not exists:
+    """Operator, key, value, effect and time of a toleration belong together, as far as there are such."""
+    operator, effect = value.get("operator") or "Equal", value.get("effect") or ""
+    exists = operator == "Exists"
+    if not value.get("key") and not exists and operator in TOLERATING:
         yield Wrong(
             INVALID, "has no key: only the operator Exists does without", remedy="add a key, or operator: Exists"
         )
@@ -207,7 +211,7 @@ def toleration(value: Json) -> Iterator[Wrong]:
         yield Wrong(
             INVALID, "is not possible with the operator Exists", ("value",), "remove it, or use the operator Equal"
         )
-    if value.get("tolerationSeconds") is not None and value.get("effect") != "NoExecute":
+    if value.get("tolerationSeconds") is not None and effect in ("", *EFFECTS[:-1]):
         yield Wrong(INVALID, "is only possible with the effect NoExecute", ("tolerationSeconds",), REMOVE)
 
 
@@ -302,6 +306,8 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("resourceClaims[]", exactly_one("resourceClaimName", "resourceClaimTemplateName")),
     Rule("tolerations[]", toleration),
     Rule("tolerations[].key", A_KEY),
+    Rule("tolerations[].operator", one_of("", *TOLERATING)),
+    Rule("tolerations[].effect", one_of("", *EFFECTS)),
     Rule(f"{AFFINITY}.{REQUIRED}", needs("nodeSelectorTerms")),
     *term_rules(f"{AFFINITY}.{REQUIRED}.nodeSelectorTerms[]"),
     Rule(f"{AFFINITY}.{PREFERRED}[].weight", within(1, 100)),
@@ -311,12 +317,12 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("topologySpreadConstraints", unique("topologyKey", "whenUnsatisfiable")),
     Rule("topologySpreadConstraints[]", needs("topologyKey")),
     Rule("topologySpreadConstraints[].topologyKey", A_KEY),
-    Rule("topologySpreadConstraints[].whenUnsatisfiable", one_of("DoNotSchedule", "ScheduleAnyway")),
+    Rule("topologySpreadConstraints[].whenUnsatisfiable", one_of("DoNotSchedule", ANYWAY)),
     Rule("topologySpreadConstraints[].maxSkew", within(1)),
     Rule("topologySpreadConstraints[].minDomains", within(1)),
     Rule(
         "topologySpreadConstraints[]",
-        forbids("minDomains", lambda s: s.get("whenUnsatisfiable") != "DoNotSchedule", "with ScheduleAnyway"),
+        forbids("minDomains", lambda s: (s.get("whenUnsatisfiable") or ANYWAY) == ANYWAY, f"with {ANYWAY}"),
     ),
     Rule(
         "topologySpreadConstraints[]",
@@ -327,8 +333,7 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("securityContext.runAsGroup", within(0, HIGHEST_ID)),
     Rule("securityContext.fsGroup", within(0, HIGHEST_ID)),
     Rule("securityContext.supplementalGroups[]", within(0, HIGHEST_ID)),
-    Rule("securityContext.seccompProfile", localhost),
-    Rule("securityContext.appArmorProfile", localhost),
+    *profile_rules(),
     Rule("securityContext.sysctls", unique("name")),
     Rule(
         "securityContext.sysctls[].name",
