@@ -238,7 +238,10 @@ FINDINGS: list[tuple[str, str, Any, list[str]]] = [
         "a misspelt field",
         f"{M}.storageURI",
         "s3://x",
-        [f"schema/unknown-field @{M}.storageURI (key): unknown field storageURI in {M} | did you mean storageUri?"],
+        [
+            f"schema/unknown-field @{M}.storageURI (key): unknown field storageURI in {M} "
+            "| storageUri is there as well: take one of the two out"
+        ],
     ),
     (
         "a field that belongs one level up",

@@ -128,3 +128,21 @@ def test_nothing_follows_from_a_misspelt_choice(pod: dict[str, Any], meant: str)
     (error,) = (d for d in built(runtime(), service(whole)).diagnostics if d.is_error)
     assert error.code.slug == "pod/invalid-value"
     assert error.help == f"did you mean {meant}?"
+
+
+@pytest.mark.parametrize(
+    ("fields", "remedies"),
+    [
+        ({"storageURI": "a"}, ["did you mean storageUri?"]),
+        ({"storageUri": "s3://a", "storageURI": "s3://a"}, ["storageUri is there as well: take one of the two out"]),
+        (
+            {"storageURI": "s3://a/b", "storageUrl": "s3://a/b"},
+            [f"storageUri seems to be meant, and by {other}, too: take one of the two out"
+             for other in ("storageUrl", "storageURI")],
+        ),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_there_is_not_proposed(fields: dict[str, str], remedies: list[str]) -> None:
+    """Who followed that would have the field twice, which no parser takes."""
+    result = built(runtime(), service({"model": {"modelFormat": {"name": "acme"}, **fields}}))
+    assert [d.help for d in result.diagnostics if d.code.slug == "schema/unknown-field"] == remedies

@@ -117,15 +117,29 @@ def _misspelt(subject: Subject, path: Path, name: str) -> str | None:
 
 def _unknown_field(subject: Subject, path: Path, name: str, near: str | None) -> Fault:
     place = f" in {field_path(path)}" if path else ""
+    rival = _rival(subject, path, name, near) if near else ""
+    meant = f"did you mean {near}?"
+    if rival:
+        what = f"{near} is there as well" if rival == near else f"{near} seems to be meant, and by {rival}, too"
+        meant = f"{what}: take one of the two out"
     return Fault(
         code=UNKNOWN_FIELD,
         path=(*path, name),
         message=f"unknown field {name}{place}",
         label="unknown field",
-        help=f"did you mean {near}?" if near else _advice(subject, path, name),
+        help=meant if near else _advice(subject, path, name),
         at_key=True,
         meant=near or "",
     )
+
+
+def _rival(subject: Subject, path: Path, name: str, near: str) -> str:
+    """A field beside one that is a misspelling: the one that it was meant to be, or another misspelling of it."""
+    beside, known = value_at(subject.value, path), fields_of(subject.schema, path)
+    if near in beside:
+        return near
+    others = (other for other in beside if other != name and other not in known)
+    return next((other for other in others if _misspelt(subject, path, other) == near), "")
 
 
 def _advice(subject: Subject, path: Path, name: str) -> str:
