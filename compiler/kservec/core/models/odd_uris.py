@@ -72,6 +72,11 @@ _placeholders = re.compile(
     r"|(?<=[/:])(?P<nothing>None|undefined|null|nil)(?=[/:]|\Z)",
     re.ASCII,
 ).finditer
+_is_version = re.compile(r"\[(?:v|ver|version|r|rev|rc)\d[\w.-]*\]", re.ASCII | re.IGNORECASE).fullmatch
+"""What is in brackets and surely meant as it is."""
+_query = re.compile(r"https?://[^?#]*\?[^#]*", re.ASCII | re.IGNORECASE).match
+_may_be_asked = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]").fullmatch
+"""What a query may well have in it: sets and lists of what is asked for."""
 _has_word = re.compile(r"__|(?i:e[_-]?me)|YOUR|FIXME|TODO|[/:](?:None|undefined|null|nil)(?:[/:]|\Z)", re.ASCII).search
 """Beginnings of placeholders that are made of letters alone, which a URI that looks plain may have."""
 _odd_space = re.compile(r"://[^/]*(?P<begin>\s)|/(?P<after>\s)|(?P<before>\s)/|(?P<other>[^\S ])").search
@@ -128,12 +133,23 @@ def unfilled(uri: str, container: Json | None, env: Env) -> str:
     """
     known = {entry["name"] for entry in (container or {}).get("env") or ()}
     later = env.additions.filled_later if env.additions is not None else ()
-    for found in _placeholders(uri.removeprefix(ANY_SCHEME)):
+    text = uri.removeprefix(ANY_SCHEME)
+    for found in _placeholders(text):
+        if is_meant(found, text):
+            continue
         variable, flux = found["variable"], found["flux"]
         is_replaced = variable is not None and (variable in known or "envFrom" in (container or ()))
         if not is_replaced and flux not in later:
             return found[0]
     return ""
+
+
+def is_meant(found: re.Match[str], uri: str) -> bool:
+    """Whether what looks like a placeholder surely is none: a version in brackets, or a part of a query."""
+    if _is_version(found[0]):
+        return True
+    asked = _query(uri)
+    return asked is not None and _may_be_asked(found[0]) is not None and uri.find("?") < found.start() < asked.end()
 
 
 def form_of_surplus(uri: str, env: Env) -> str:
