@@ -146,3 +146,21 @@ def test_a_field_that_is_there_is_not_proposed(fields: dict[str, str], remedies:
     """Who followed that would have the field twice, which no parser takes."""
     result = built(runtime(), service({"model": {"modelFormat": {"name": "acme"}, **fields}}))
     assert [d.help for d in result.diagnostics if d.code.slug == "schema/unknown-field"] == remedies
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("kserve-containr", "call it kserve-container, "), ("sidecar", ""), ("mian", "")]
+)
+def test_a_container_without_an_image_whose_name_is_misspelt(name: str, meant: str) -> None:
+    """It needs none under the name that was meant, where the runtime gives it one."""
+    found = built(runtime(), service(model(containers=[{"name": name, "resources": {}}]))).diagnostics
+    (error,) = (d for d in found if d.is_error)
+    assert error.code.slug == "pod/missing-value"
+    assert error.help == (f"{meant}if that is the container that is meant; else add image" if meant else "add image")
+    assert ("pod/container-name" in [d.code.slug for d in found]) is bool(meant)
+
+
+def test_a_custom_server_without_an_image() -> None:
+    """No other container is there to have it."""
+    (error,) = (d for d in built(service({"containers": [{"name": "kserve-containr"}]})).diagnostics if d.is_error)
+    assert error.help == "add image"

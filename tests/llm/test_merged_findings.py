@@ -18,6 +18,7 @@ from kservec.io.packaged import packaged_schemas
 from kservec.spec.llminferenceservice import LLMInferenceService
 
 from .judging import PLUGS, SERVICE, platform_of
+from .services import built, llm
 
 REF = ObjectRef("serving.kserve.io/v1alpha2", SERVICE, "ml", "chat")
 OWN = """\
@@ -122,3 +123,12 @@ def test_annotations_are_the_services_own() -> None:
     """Those of configs never count."""
     own = OWN.replace("  name: chat\n", "  name: chat\n  annotations: {serving.kserve.io/exp-dra-device-class: A}\n", 1)
     assert shown(found_in(own, BASE, "base", {})) == [("llm/dra-class", ("own.yaml", 5))]
+
+
+def test_a_container_without_an_image_that_was_meant_to_be_the_server() -> None:
+    """The preset's has one, and what is written is laid over it once it has that name."""
+    template = {"containers": [{"name": "mian", "env": [{"name": "A", "value": "b"}]}]}
+    found = built(llm(template=template)).diagnostics
+    (error,) = (d for d in found if d.is_error)
+    assert "pod/container-name" in [d.code.slug for d in found]
+    assert error.help == "call it main, if that is the container that is meant; else add image"

@@ -183,7 +183,6 @@ def one_per_kind(check: Check) -> Iterator[Rule]:
 
 
 CONTAINER_RULES: tuple[Rule, ...] = (
-    Rule("", needs("image")),
     Rule("restartPolicy", one_of(*RESTART_POLICIES)),
     Rule("env[].name", A_VARIABLE),
     Rule("env[].valueFrom", exactly_one(*SOURCES)),

@@ -9,6 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kservec.core.llm.names import MAIN, SIDECAR
+from kservec.core.names import KSERVE_CONTAINER, STORAGE_INITIALIZER, TRANSFORMER_CONTAINER
+from kservec.core.paths import item_key
+from kservec.core.pods.container_names import meant_name
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
 from kservec.core.validity.container_rules import HIGHEST_ID, amounts, profile_rules
@@ -45,6 +49,9 @@ COMPARING = ("Gt", "Lt")
 """Operators of selectors: whether they take several values, none, or one; the last are for nodes alone."""
 TOLERATING = ("Equal", "Exists", *COMPARING)
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+CONTAINERS = ("containers", "initContainers")
+SPOKEN_FOR = (KSERVE_CONTAINER, TRANSFORMER_CONTAINER, MAIN, STORAGE_INITIALIZER, SIDECAR)
+"""Names of containers that others are laid over by."""
 ANYWAY = "ScheduleAnyway"
 AFFINITY = "affinity.nodeAffinity"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -89,6 +96,23 @@ def populated(pod: Json) -> Iterator[Wrong]:
     """A pod has containers; a list that is empty fits the schema."""
     if pod.get("containers") == []:
         yield Wrong(MISSING, "has no container", ("containers",), "add a container")
+
+
+IMAGE = needs("image")
+
+
+@unless({"properties": {field: {"items": IMAGE.fine} for field in CONTAINERS}})
+def images(pod: Json) -> Iterator[Wrong]:
+    """Every container has an image. One that was meant to be laid over another has that one's, once it is called so."""
+    for field in CONTAINERS:
+        containers = pod.get(field) or ()
+        known = [name for name in SPOKEN_FOR if any(container.get("name") == name for container in containers)]
+        for i, container in enumerate(containers):
+            name, key = container.get("name") or "", item_key(container, field)
+            meant = "" if name in known else meant_name(name, known)
+            for wrong in IMAGE(container):
+                remedy = f"call it {meant}, if that is the container that is meant; else add image"
+                yield wrong._replace(at=(field, i if key is None else key), remedy=remedy if meant else wrong.remedy)
 
 
 @unless({"properties": {"dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default"]}}})
@@ -269,6 +293,7 @@ def pod_affinity_rules(kind: str) -> Iterator[Rule]:
 
 POD_RULES: tuple[Rule, ...] = (
     Rule("", populated),
+    Rule("", images),
     Rule("", name_resolution),
     Rule("", of_the_host),
     Rule("", host_ports),
