@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kservec.core.llm.names import MAIN, SIDECAR
 from kservec.core.names import KSERVE_CONTAINER, STORAGE_INITIALIZER, TRANSFORMER_CONTAINER
 from kservec.core.paths import item_key
 from kservec.core.pods.container_names import meant_name
@@ -50,8 +49,6 @@ COMPARING = ("Gt", "Lt")
 TOLERATING = ("Equal", "Exists", *COMPARING)
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 CONTAINERS = ("containers", "initContainers")
-SPOKEN_FOR = (KSERVE_CONTAINER, TRANSFORMER_CONTAINER, MAIN, STORAGE_INITIALIZER, SIDECAR)
-"""Names of containers that others are laid over by."""
 ANYWAY = "ScheduleAnyway"
 AFFINITY = "affinity.nodeAffinity"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -106,13 +103,20 @@ def images(pod: Json) -> Iterator[Wrong]:
     """Every container has an image. One that was meant to be laid over another has that one's, once it is called so."""
     for field in CONTAINERS:
         containers = pod.get(field) or ()
-        known = [name for name in SPOKEN_FOR if any(container.get("name") == name for container in containers)]
         for i, container in enumerate(containers):
-            name, key = container.get("name") or "", item_key(container, field)
-            meant = "" if name in known else meant_name(name, known)
             for wrong in IMAGE(container):
+                key, meant = item_key(container, field), meant_container(container, containers)
                 remedy = f"call it {meant}, if that is the container that is meant; else add image"
                 yield wrong._replace(at=(field, i if key is None else key), remedy=remedy if meant else wrong.remedy)
+
+
+def meant_container(container: Json, containers: Json) -> str:
+    """The container beside one that it was surely meant to be laid over; empty if there is none."""
+    from kservec.core.llm.names import MAIN, SIDECAR  # noqa: PLC0415 - hardly any container lacks an image
+
+    there, name = {beside.get("name") for beside in containers}, container.get("name") or ""
+    known = (KSERVE_CONTAINER, TRANSFORMER_CONTAINER, MAIN, STORAGE_INITIALIZER, SIDECAR)
+    return "" if name in known else meant_name(name, [one for one in known if one in there])
 
 
 @unless({"properties": {"dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default"]}}})
