@@ -13,7 +13,7 @@ from .making import CLASS, GROUP, built, model, service
     ("predictor", "annotations", "slug", "meant"),
     [
         (model(minReplica=2), {}, "schema/unknown-field", "minReplicas"),
-        (model(model={"storageURI": "s3://models/churn"}), {}, "schema/unknown-field", "storageUri"),
+        (model(uri=None, model={"storageURI": "s3://models/churn"}), {}, "schema/unknown-field", "storageUri"),
         (model(), {f"{GROUP}/autoscalerclass": "keda"}, "metadata/unknown-key", CLASS),
         (
             model(model={"resources": {"limits": {"nvidia.com/gpus": "1"}}}),
