@@ -115,6 +115,7 @@ def test_what_is_wrong_is_told(repo: Path, pytester: pytest.Pytester, test: str,
     assert "Traceback" not in result.stdout.str()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("repo")
 def test_without_syrupy_the_test_says_so(pytester: pytest.Pytester) -> None:
     """The extra that brings it is named."""
@@ -123,6 +124,7 @@ def test_without_syrupy_the_test_says_so(pytester: pytest.Pytester) -> None:
     assert "pip install 'kservec[testing]'" in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_the_plugin_loads_little(pytester: pytest.Pytester) -> None:
     """A run of pytest that does not use the fixture loads neither the compiler nor syrupy for it."""
     pytester.makepyfile(

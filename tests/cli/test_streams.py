@@ -115,6 +115,7 @@ def on_a_terminal(work: Path, *command: str, blocks: bool, reads: bool = True) -
         return process.wait(timeout=SECONDS), seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", [(), ("-u",)], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize("blocks", [True, False], ids=["that blocks", "that does not block"])
 @pytest.mark.parametrize("arguments", ["build many.yaml", "build --help", "lint wrong.yaml"])
@@ -127,6 +128,7 @@ def test_a_slow_terminal_gets_all(work: Path, arguments: str, *, blocks: bool, u
     assert seen.decode().replace("\r\n", "\n") == wanted.out + wanted.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "status"), [("build fraud.yaml", 2), ("--help", 2), ("lint wrong.yaml", 1), ("nope", 2)]
 )
@@ -150,6 +152,7 @@ def test_a_pipe_that_does_not_block_gets_all(work: Path) -> None:
     assert seen == kservec(work, "build", "many.yaml").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["-", "/dev/stdin"])
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
 def test_input_that_comes_bit_by_bit(work: Path, kind: str, path: str) -> None:

@@ -133,6 +133,7 @@ def test_the_project_counts(project: Path) -> None:
         watch.until(r"none changed\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("above", [False, True], ids=["alone", "below another project"])
 def test_a_project_file_that_is_away(project: Path, above: bool) -> None:
     """It is said that it is gone, not its environment; once it is back all goes on. Another one is no stand-in."""
@@ -150,6 +151,7 @@ def test_a_project_file_that_is_away(project: Path, above: bool) -> None:
         assert "none changed" in watch.until(r"none changed\n")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_not_called_fixed(project: Path) -> None:
     """Errors of a service, of the policy and of the project stay as they are while nobody can look for them."""
     rule = "policy: {rules: {policy/image-digest: error}}\n"
@@ -176,6 +178,7 @@ def test_what_cannot_be_read_is_not_called_fixed(project: Path) -> None:
         assert "policy" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [("{name: sklearn}", "{name: sklern}"), ("deploymentMode: Standard", "deploymentMode: Raww")],

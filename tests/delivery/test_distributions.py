@@ -20,6 +20,7 @@ from kservec import __version__
 
 from .scripts import ROOT, SCRIPTS, Machine, script
 
+pytestmark = pytest.mark.slow
 DISTRIBUTIONS = script("distributions.py")
 INSTALLED = SCRIPTS / "installed.py"
 NO_INDEX = ("No matching distribution", "Failed to establish a new connection", "Temporary failure in name resolution")
@@ -50,7 +51,6 @@ def built_fixture(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(sdist, wheel, (folder / "SHA256SUMS").read_text().splitlines())
 
 
-@pytest.mark.slow
 def test_both_are_built_and_summed(built: Built) -> None:
     """The second build made the same bytes, or there were none; their names have the version."""
     assert built.wheel.name == f"kservec-{__version__}-py3-none-any.whl"
@@ -58,7 +58,6 @@ def test_both_are_built_and_summed(built: Built) -> None:
     assert [bool(SUMS.fullmatch(line)) for line in built.sums] == [True, True]
 
 
-@pytest.mark.slow
 def test_what_was_built_is_never_mixed(built: Built) -> None:
     """A folder that is there already is refused, and stays as it is."""
     command = [sys.executable, str(SCRIPTS / "distributions.py"), str(built.wheel.parent)]
@@ -112,7 +111,6 @@ def test_uploads_understand_the_metadata(built: Built) -> None:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="environments have other folders there")
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_it_works_where_nothing_else_is(built: Built, tmp_path: Path, kind: str) -> None:

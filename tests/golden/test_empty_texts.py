@@ -16,7 +16,7 @@ from kservec.io.reading import File
 
 from .cases import Case, cases
 
-CHUNKS, QUICK = 8, 2
+CHUNKS, QUICK = 8, 1
 """Parts of the fields, which several processes can take, and how many of them are looked at always."""
 PARTS = [pytest.param(chunk, marks=pytest.mark.slow if chunk >= QUICK else ()) for chunk in range(CHUNKS)]
 find_gap = re.compile(r" (?=[ ,;:.)](?: |$)|$)|(?<=\w)/(?=[,;:]|$)").search
