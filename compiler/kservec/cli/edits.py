@@ -11,8 +11,8 @@ import click
 from kservec.cli.findings import TEXT, Findings
 from kservec.cli.status import FAILED
 from kservec.core.diagnostics import Reject
+from kservec.core.models import odd_uris
 from kservec.core.models.model_uri import MISSPELT
-from kservec.core.models.odd_uris import INCOMPLETE, SURPLUS, UNFILLED, WHITE_SPACE
 from kservec.core.records import fresh, record
 from kservec.core.validity.image_validity import IMAGE
 
@@ -123,9 +123,7 @@ def mistyped(edited: Edited, renderings: Sequence[Rendering]) -> list[Diagnostic
 
     What was in the files before is not this edit's to judge.
     """
-    slips = (
-        {code.slug for code in (MISSPELT, INCOMPLETE, SURPLUS, UNFILLED, WHITE_SPACE, IMAGE)} if edited.typed else set()
-    )
+    slips = {code.slug for code in (*odd_uris.CODES, MISSPELT, IMAGE)} if edited.typed else set()
     found = [(d, r.texts) for r in renderings for d in r.diagnostics if d.code.slug in slips and d.span is not None]
     return [d for d, texts in found if any(value in written_at(d.span, texts) for value in edited.typed)]
 

@@ -80,22 +80,7 @@ def item_key(item: Json, field_name: str) -> str | int | None:
 
 def with_keys(node: Json, path: Path) -> Path:
     """The same path with merge keys instead of indices wherever a list has a field of `KEY_FIELDS`."""
-    if int not in map(type, path):
-        return path
-    steps = list(path)
-    field_name = ""
-    for n, step in enumerate(path):
-        if node.__class__ is dict:
-            node = node.get(step)
-        elif node.__class__ is list:
-            i = index_of(node, field_name, step)
-            node = node[i] if i >= 0 else None
-            key = item_key(node, field_name) if field_name in KEY_FIELDS else None
-            steps[n] = step if key is None else key
-        else:
-            break
-        field_name = step if step.__class__ is str else ""
-    return tuple(steps)
+    return counterpart(node, node, path) if int in map(type, path) else path
 
 
 def counterpart(value: Json, other: Json, path: Path) -> Path:

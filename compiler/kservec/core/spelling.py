@@ -63,21 +63,23 @@ def meant_name(name: str, candidates: Iterable[str]) -> str | None:
         return near
     others = sorted({other for other in known if other != name and len(other) <= LONGEST})
     wanted = telling_parts(name, others)
-    if not wanted:
-        return None
     folded = name.casefold()
-    found: list[tuple[int, str]] = []
-    for other in others:
-        text = other.casefold()
-        if any(part in text for part in wanted) or any(part in folded for part in parts(text)):
-            own = telling_parts(other, others)
-            unsaid, beside = unshared(wanted, own), unshared(own, wanted)
-            if own and (
-                all(rest < len(part) for part, rest in unsaid) or all(rest < len(part) for part, rest in beside)
-            ):
-                found.append((sum(rest for _, rest in (*unsaid, *beside)), other))
-    found.sort()
-    return found[0][1] if len(found) == 1 or (found and found[0][0] < found[1][0]) else None
+    alike = [other for other in others if has_a_part(other.casefold(), wanted) or has_a_part(folded, parts(other))]
+    left = ((left_over(wanted, telling_parts(other, others)), other) for other in alike)
+    ranked = sorted((count, other) for count, other in left if count is not None)
+    return ranked[0][1] if len(ranked) == 1 or (ranked and ranked[0][0] < ranked[1][0]) else None
+
+
+def has_a_part(folded: str, wanted: Iterable[str]) -> bool:
+    """Whether a name in small letters has one of some parts in it."""
+    return any(part in folded for part in wanted)
+
+
+def left_over(these: Sequence[str], those: Sequence[str]) -> int | None:
+    """How many characters of the parts of two names the other does not have; None if neither says the other."""
+    unsaid, beside = unshared(these, those), unshared(those, these)
+    is_said = any(all(rest < len(part) for part, rest in side) for side in (unsaid, beside))
+    return sum(rest for _, rest in (*unsaid, *beside)) if those and is_said else None
 
 
 def parts(name: str) -> list[str]:

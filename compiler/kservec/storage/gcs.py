@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_volume
-from kservec.core.models.storage_scheme import Delivery, Lack, Scheme, SchemeTrait
+from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait, lacking_start
 from kservec.core.pods.mounts import mount
 from kservec.core.registry import Credential, Grant
 
@@ -33,16 +33,11 @@ def grant(secret: Secret, env: Env) -> Grant:
     )
 
 
-def lacking(uri: str) -> Lack | None:
-    """The bucket. All of one may be taken. KServe: python/storage, _download_gcs."""
-    return Lack("the bucket", "gs://BUCKET/PATH", is_start=True) if uri.startswith("gs:///") else None
-
-
 SCHEME = Scheme(
     name="gs",
     prefixes=("gs://",),
     delivery=Delivery.DOWNLOAD,
-    lacking=lacking,
+    lacking=lacking_start("the bucket", "gs://BUCKET/PATH"),
     traits=frozenset((SchemeTrait.PULLED,)),
 )
 CREDENTIAL = Credential(name="gs", rank=20, keys=lambda env: (key_file(env),), grant=grant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
-from kservec.core.models.storage_scheme import Attached, Delivery, Placement, Scheme, SchemeTrait
+from kservec.core.models.storage_scheme import Attached, Delivery, Placement, Scheme, SchemeTrait, lacking_start
 from kservec.core.pods.mounts import add_mounts, add_volume, mount, volume_name
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ SCHEME = Scheme(
     name="pvc",
     prefixes=(PREFIX,),
     delivery=Delivery.MOUNT,
+    lacking=lacking_start("the claim", "pvc://CLAIM/PATH"),
     traits=frozenset((SchemeTrait.MULTI_NODE, SchemeTrait.NODE_CACHE, SchemeTrait.LLM, SchemeTrait.LORA)),
     attach=attach,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kservec.core.cluster import Secret
 from kservec.core.models.ca_bundle import BUNDLE_CONFIG_MAP_VARIABLE, BUNDLE_FILE_VARIABLE
 from kservec.core.models.credentials import secret_variable, setting
-from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait
+from kservec.core.models.storage_scheme import Delivery, Scheme, SchemeTrait, lacking_start
 from kservec.core.names import GROUP
 from kservec.core.registry import Credential, Grant
 
@@ -104,6 +104,7 @@ SCHEME = Scheme(
     name="s3",
     prefixes=("s3://",),
     delivery=Delivery.DOWNLOAD,
+    lacking=lacking_start("the bucket", "s3://BUCKET/PATH"),
     traits=frozenset(
         (
             SchemeTrait.STORAGE_TYPE,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kservec.admission.subject import ROLES
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.names import KSERVE_CONTAINER, STORAGE_INITIALIZER, TRANSFORMER_CONTAINER
-from kservec.core.pods.container_names import NEARLY, meant_name, misnamed
+from kservec.core.pods.container_names import NEARLY, meant_container, misnamed
 from kservec.core.schemas.object_meta import is_label_name
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _check_component(subject: Subject, component: Json, defaulted: Json, path: P
 
 
 def _check_renamed(subject: Subject, name: str, path: Path) -> Iterator[Diagnostic]:
-    if name and (not is_label_name(name) or meant_name(name, (KSERVE_CONTAINER,))):
+    if name and (not is_label_name(name) or meant_container(name, (KSERVE_CONTAINER,))):
         message = f"the container that serves is called {KSERVE_CONTAINER}, not {name!r}"
         yield subject.finding(RENAMED, message, path, f"write name: {KSERVE_CONTAINER}")
 

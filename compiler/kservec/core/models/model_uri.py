@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.listing import SHOWN, listed
-from kservec.core.models.storage_scheme import Delivery, SchemeTrait
+from kservec.core.models.storage_scheme import SchemeTrait
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -92,11 +92,7 @@ def no_model(uri: str, env: Env, place: Callable[[], Span | None], subject: Obje
         return None
     if rest.strip("/"):
         lack = lack_of(uri, env)
-        if lack is not None and lack.is_start:
-            return lacks(uri, lack, place(), subject)
-        begins = SchemeTrait.BUCKET in scheme.traits or scheme.delivery is Delivery.MOUNT
-        if not begins or not rest.startswith("/"):
-            return None
+        return lacks(uri, lack, place(), subject) if lack is not None and lack.is_start else None
     return Diagnostic(
         code=NO_MODEL,
         message=f"{uri!r} names no model",

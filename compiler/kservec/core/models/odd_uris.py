@@ -59,6 +59,8 @@ UNFILLED = Code(
     "`${name}` where `gitops.flux.substitute` has one.",
 )
 
+CODES = frozenset((INCOMPLETE, SURPLUS, UNFILLED, WHITE_SPACE))
+
 _placeholders = re.compile(
     # of shells, Flux and Kubernetes: ${a}, $(a), $A; $a only as a whole word, for keys may have the sign in them
     r"\$\{(?!\{)(?P<flux>\w*)[^{}]*\}|\$\((?P<variable>[^()]*)\)|\$[A-Z_][A-Z0-9_]*|(?<![\w$])\$[a-z]\w*(?![\w$])"

@@ -142,3 +142,12 @@ def lacking_owner_or_model(uri: str) -> Lack | None:
     if owner and model.partition(":")[0]:
         return None
     return Lack("the model" if slash and owner else "the owner or the model", f"{scheme}://OWNER/MODEL")
+
+
+def lacking_start(parts: str, form: str) -> Callable[[str], Lack | None]:
+    """What tells that a URI of a form begins with its path, and leaves out what that lies in: a bucket or a claim."""
+
+    def lacking(uri: str) -> Lack | None:
+        return Lack(parts, form, is_start=True) if uri.partition("://")[2].startswith("/") else None
+
+    return lacking

@@ -31,11 +31,11 @@ def misnamed(containers: Iterable[Json], known: Collection[str]) -> Iterator[tup
     """The containers that were surely meant to have one of the known names: the number, the name, and the one meant."""
     for i, container in enumerate(containers):
         name = container.get("name") or ""
-        if name not in known and (meant := meant_name(name, known)):
+        if name not in known and (meant := meant_container(name, known)):
             yield i, name, meant
 
 
-def meant_name(name: str, known: Iterable[str]) -> str:
+def meant_container(name: str, known: Iterable[str]) -> str:
     """The known name that another differs from by letter case, by other signs for dashes, or by one slip; else empty.
 
     A number behind the name tells that another container is meant.

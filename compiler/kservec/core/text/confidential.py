@@ -66,12 +66,15 @@ _TOKENS = {
     "a password in a URI": r"\w://[^\s/@:\"'$]*:[^\s/@$]+@",
 }
 """Credentials that have a shape of their own."""
+_TOKENS_BEGIN = (
+    *("hf_", "AKIA", "ASIA", "github_pat_", "glpat-", "sk-", "xox", "AIza", "eyJ", "-----BEGIN"),
+    *(f"gh{letter}_" for letter in "pousr"),
+)
 _IN_NAMES = ("pass", "pwd", "secret", "token", "cred", "author", "bearer", "key")
-_IN_SHAPES = ("@", "-----begin", "hf_", "akia", "asia", "github_pat_", "glpat-", "sk-", "xox", "aiza", "eyj")
-_HINTS = (*_IN_NAMES, *_IN_SHAPES, *(f"gh{letter}_" for letter in "pousr"))
+_HINTS = (*_IN_NAMES, "@", *map(str.casefold, _TOKENS_BEGIN))
 """Each credential that is known by its name, its shape or its place in a URI has one of these in it, in lower case."""
 _find_token = re.compile("|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(_TOKENS.values()))).search
-_may_be_token = re.compile(r"hf_|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk-|xox|AIza|eyJ|-----BEGIN|://").search
+_may_be_token = re.compile("|".join((*_TOKENS_BEGIN, "://"))).search
 
 
 @lru_cache(maxsize=1024)
@@ -159,14 +162,10 @@ def holds_credential(line: str, hints: tuple[str, ...]) -> bool:
 
     `hints` are those of the whole text.
     """
-    if hints:
-        folded = line.casefold()
-        for hint in hints:
-            if hint in folded:
-                if _is_credential(line) or token_in(line):
-                    return True
-                break
-    return len(line) >= _LONG and _is_encoded(line) is not None
+    if len(line) >= _LONG and _is_encoded(line):
+        return True
+    folded = line.casefold() if hints else ""
+    return any(hint in folded for hint in hints) and (_is_credential(line) is not None or token_in(line) != "")
 
 
 def is_value_of_credential(lines: Sequence[str], i: int) -> bool:

@@ -146,8 +146,13 @@ class Rules:
 def faults_of_rules(value: Json, rules: Rules) -> Iterator[Fault]:
     """A fault for everything that is wrong with a value by a table of rules; ask for nothing that is plain."""
     for wrong in rules.check(value):
-        remedy = wrong.remedy or HELP[wrong.code.slug]
-        yield Fault(wrong.code, wrong.at, f"{shown(wrong.at)} {wrong.message}", help=remedy, once=wrong.once)
+        yield fault_of(wrong, wrong.at, shown(wrong.at))
+
+
+def fault_of(wrong: Wrong, path: Path, what: str) -> Fault:
+    """What is wrong with a value as a fault of what it is the value of, at a path there; `what` names it."""
+    remedy = wrong.remedy or HELP[wrong.code.slug]
+    return Fault(wrong.code, path, f"{what} {wrong.message}", help=remedy, once=wrong.once)
 
 
 def shown(path: Path) -> str:

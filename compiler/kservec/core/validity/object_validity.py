@@ -17,7 +17,7 @@ from kservec.core.pods.templates import LEADER, TEMPLATE, WORKER
 from kservec.core.quantity import is_cut
 from kservec.core.schemas.faults import Fault, field_path
 from kservec.core.schemas.object_meta import MAX_LABEL
-from kservec.core.validity.field_rules import CUT, LESS, TOO_MUCH
+from kservec.core.validity.field_rules import CUT, LESS, TOO_MUCH, fault_of
 from kservec.core.validity.image_validity import image_faults
 from kservec.core.validity.odd_amounts import odd_amount
 from kservec.core.validity.pod_validity import pod_faults
@@ -141,7 +141,7 @@ def target_faults(body: Json) -> Iterator[Fault]:
         if is_cut(amount):
             yield Fault(CUT, path, f"{field_path(path)} {TOO_MUCH}", help=LESS)
         for wrong in odd_amount(resource.get("name", ""), amount):
-            yield Fault(wrong.code, path, f"{field_path(path)} {wrong.message}", help=wrong.remedy, once=wrong.once)
+            yield fault_of(wrong, path, field_path(path))
 
 
 def name_faults(body: Json) -> tuple[Fault, ...]:

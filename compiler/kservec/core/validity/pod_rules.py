@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kservec.core.names import KSERVE_CONTAINER, STORAGE_INITIALIZER, TRANSFORMER_CONTAINER
 from kservec.core.paths import item_key
-from kservec.core.pods.container_names import meant_name
+from kservec.core.pods.container_names import meant_container
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
 from kservec.core.validity.container_rules import HIGHEST_ID, amounts, profile_rules
@@ -105,18 +105,18 @@ def images(pod: Json) -> Iterator[Wrong]:
         containers = pod.get(field) or ()
         for i, container in enumerate(containers):
             for wrong in IMAGE(container):
-                key, meant = item_key(container, field), meant_container(container, containers)
+                key, meant = item_key(container, field), right_name(container, containers)
                 remedy = f"call it {meant}, if that is the container that is meant; else add image"
                 yield wrong._replace(at=(field, i if key is None else key), remedy=remedy if meant else wrong.remedy)
 
 
-def meant_container(container: Json, containers: Json) -> str:
-    """The container beside one that it was surely meant to be laid over; empty if there is none."""
+def right_name(container: Json, containers: Json) -> str:
+    """The name of the container beside one that it was surely meant to be laid over; empty if there is none."""
     from kservec.core.llm.names import MAIN, SIDECAR  # noqa: PLC0415 - hardly any container lacks an image
 
     there, name = {beside.get("name") for beside in containers}, container.get("name") or ""
     known = (KSERVE_CONTAINER, TRANSFORMER_CONTAINER, MAIN, STORAGE_INITIALIZER, SIDECAR)
-    return "" if name in known else meant_name(name, [one for one in known if one in there])
+    return "" if name in known else meant_container(name, [one for one in known if one in there])
 
 
 @unless({"properties": {"dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default"]}}})

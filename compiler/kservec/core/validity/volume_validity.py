@@ -11,7 +11,7 @@ from kservec.core.diagnostics import Code, Severity
 from kservec.core.quantity import is_cut, parse_quantity
 from kservec.core.schemas.faults import Fault
 from kservec.core.tree import lookup
-from kservec.core.validity.field_rules import CUT, LESS, TOO_MUCH
+from kservec.core.validity.field_rules import CUT, LESS, TOO_MUCH, fault_of
 from kservec.core.validity.odd_amounts import MEGA, odd_size
 
 if TYPE_CHECKING:
@@ -79,5 +79,4 @@ def _required_storage(spec: Json, path: Path, name: str) -> Iterator[Fault]:
         yield Fault(CUT, ("spec", *path, "storage"), f"{name} {TOO_MUCH}", help=LESS)
     else:
         for wrong in odd_size(amount, MEGA, "Gi"):
-            message = f"{name} {wrong.message}"
-            yield Fault(wrong.code, ("spec", *path, "storage"), message, help=wrong.remedy, once=wrong.once)
+            yield fault_of(wrong, ("spec", *path, "storage"), name)
