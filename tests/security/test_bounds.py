@@ -32,6 +32,13 @@ MANY = 6000
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="NOT TESTED: this system has no timers")
 
 
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    """What a test that fails leaves of a watch does not stop the next from being watched, which would never end."""
+    yield
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
 @pytest.fixture(name="many", scope="module")
 def many_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with many services."""
@@ -136,6 +143,23 @@ def test_the_work_is_stopped_where_it_stands(monkeypatch: pytest.MonkeyPatch) ->
     assert 1 <= time.monotonic() - begun < 10
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_the_last_look_leaves_all_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer that goes off while it is stopped ends nothing, and the next work is watched again."""
+    hook, set_timer = sys.unraisablehook, signal.setitimer
+
+    def set_late(which: int, seconds: float, interval: float = 0.0) -> None:
+        set_timer(which, seconds, interval)
+        if not seconds:
+            signal.raise_signal(signal.SIGALRM)
+
+    monkeypatch.setattr(bounds, "memory", lambda: 2 << 30)
+    monkeypatch.setattr(signal, "setitimer", set_late)
+    with bounded(Limits(max_memory=1 << 30)):
+        assert not bounds.can_watch()
+    assert bounds.can_watch()
+    assert sys.unraisablehook is hook
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ExceededError(bounds.over_time(1))], ids=["interrupt", "limit"])

@@ -150,6 +150,7 @@ def bounded(limits: Limits) -> Iterator[None]:
     try:
         yield
     finally:
+        watch.rests_until = math.inf  # the timer may go off once more, and must not keep what follows from being done
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         sys.unraisablehook = tell
