@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,8 @@ from kservec.core.unit import Mode, Source, Step, Unit
 from kservec.passes.split_inferenceservice import split_inferenceservice
 from kservec.spec.inferenceservice import InferenceService
 
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment] # jsonschema would take two seconds to make grammars
+"""Formats that no schema has which tests validate by; it comes with a tool that lists what a distribution contains."""
 recovery.STUMBLES = ()
 """Nothing may stumble over what recovery leaves of a unit, though users would not see it."""
 INGRESS = {

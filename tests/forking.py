@@ -1,10 +1,11 @@
-"""A process that has loaded a program, and forks itself for each run of it that it is asked for.
+"""A process that has loaded a program, and forks itself for the runs of it that it is asked for.
 
-Nine tenths of a short run are imports and other things that are the same each time. A fork has them behind it; all else
-it has to itself, as any process: streams, folder, environment, exit status, what it changes in memory.
+Nine tenths of a short run are imports and other things that are the same each time. A fork has them behind it. Streams,
+folder, environment and exit status a run has to itself, as any process; what it changes in memory, a number of runs
+share, if the program says that it can do them in one process.
 
-This module is the process, too: it is run with the name of a module that can `load()` a program, and `run` it with
-arguments to its exit status; and with one end of a socket as its standard input.
+This module is the process, too: it is run with the name of a module that is a `Program`, and with one end of a socket
+as its standard input.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, Protocol, TextIO, cast
 
-RUN = b"run"
+LONGEST = 64
+"""Bytes of a wish, which is how many seconds a run may take, and of the answer, which is its exit status."""
 DESCRIPTORS = 4
 """What comes with a wish: a file that says what is to be run, and the three streams of the run."""
 PIPE_HOLDS = 10_000
@@ -41,6 +43,18 @@ class Run(NamedTuple):
     folder: str
     environment: dict[str, str]
     seconds: int
+
+
+class Program(Protocol):
+    """What is run. `RUNS` is how many runs one process does, one after the other."""
+
+    RUNS: int
+
+    def load(self) -> None:
+        """Have all that each run needs."""
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Run it, to its exit status."""
 
 
 class Ran(NamedTuple):
@@ -76,16 +90,16 @@ class Forking:
         with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             request.write(json.dumps(wanted).encode())
             request.seek(0)
-            status = self.status_of(request.fileno(), (reading, out.fileno(), err.fileno()))
+            status = self.status_of(wanted.seconds, (request.fileno(), reading, out.fileno(), err.fileno()))
             os.close(reading)
             out.seek(0)
             err.seek(0)
             return Ran(status, out.read().decode(), err.read().decode())
 
-    def status_of(self, request: int, streams: tuple[int, int, int]) -> int:
-        """The exit status of a run; what is asked for and its streams are descriptors of this process."""
-        socket.send_fds(self._socket, [RUN], (request, *streams))
-        answer = self._socket.recv(64)
+    def status_of(self, seconds: int, descriptors: tuple[int, int, int, int]) -> int:
+        """The exit status of a run: of what a file asks for, with three streams."""
+        socket.send_fds(self._socket, [str(seconds).encode()], descriptors)
+        answer = self._socket.recv(LONGEST)
         assert answer, "the process that forks has ended"
         return int(answer)
 
@@ -100,48 +114,103 @@ def at_start(environment: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(AT_START)}
 
 
-def serve(asked: socket.socket, run: Callable[[Sequence[str]], int]) -> None:
-    """Fork for each request, and answer with the exit status, until nobody asks any more."""
+class Fork:
+    """A fork that does one run after the other, as long as it is as it was at first; then another takes its place.
+
+    What it first touches of the memory of the process that it comes from is copied: that takes longer than a short run.
+    """
+
+    def __init__(self, program: Program, asked: socket.socket) -> None:
+        """Fork. The other process gets what it is to run by a socket of its own."""
+        self._socket, other = socket.socketpair()
+        self._process = os.fork()
+        if self._process == 0:
+            asked.close()
+            self._socket.close()
+            work(program, other)
+        other.close()
+
+    def status_of(self, wish: bytes, descriptors: Sequence[int]) -> tuple[int, bool]:
+        """The exit status of a run, and whether there can be another. What takes longer than it may is killed."""
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(self._process, signal.SIGKILL))
+        signal.alarm(int(wish))
+        socket.send_fds(self._socket, [wish], descriptors)
+        status, is_last = self.answer()
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        return status, is_last
+
+    def answer(self) -> tuple[int, bool]:
+        """What the other process says of its run, or how it ended."""
+        said = self._socket.recv(LONGEST)
+        if said:
+            return int(said), False
+        self._socket.close()
+        _, status = os.waitpid(self._process, 0)
+        return os.waitstatus_to_exitcode(status), True
+
+
+def serve(program: Program, asked: socket.socket) -> None:
+    """Have forks run what is asked for, and answer with the exit status, until nobody asks any more."""
+    fork = None
     while True:
-        wish, descriptors, *_ = socket.recv_fds(asked, len(RUN), DESCRIPTORS)
+        wish, descriptors, *_ = socket.recv_fds(asked, LONGEST, DESCRIPTORS)
         if not wish:
             return
+        fork = fork or Fork(program, asked)
+        status, is_last = fork.status_of(wish, descriptors)
+        fork = None if is_last else fork
+        for descriptor in descriptors:
+            os.close(descriptor)
+        asked.send(str(status).encode())
+
+
+def work(program: Program, asked: socket.socket) -> NoReturn:
+    """Be the process of some runs: as many as the program does in one, and none after one that leaves threads."""
+    for left in reversed(range(program.RUNS)):
+        wish, descriptors, *_ = socket.recv_fds(asked, LONGEST, DESCRIPTORS)
+        if not wish:
+            break
         request, *streams = descriptors
         with open(request, "rb") as file:
             wanted = Run(*json.load(file))
-        child = os.fork()
-        if child == 0:
-            asked.close()
-            become(wanted, streams, run)
-        for stream in streams:
-            os.close(stream)
-        asked.send(str(status_in_time(child, wanted.seconds)).encode())
+        status = done(program, wanted, streams)
+        if not left or not is_single():
+            os._exit(status)
+        asked.send(str(status).encode())
+    os._exit(0)  # taking the interpreter apart would take longer than a run
 
 
-def status_in_time(child: int, seconds: int) -> int:
-    """The exit status of a child, which is killed if it takes longer. Its own timers are its own."""
-    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
-    signal.alarm(seconds)
-    _, status = os.waitpid(child, 0)
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    return os.waitstatus_to_exitcode(status)
-
-
-def become(wanted: Run, streams: list[int], run: Callable[[Sequence[str]], int]) -> NoReturn:
-    """Be the process of a run."""
+def done(program: Program, wanted: Run, streams: Sequence[int]) -> int:
+    """The exit status of a run in this process. What it raises ends the process, as it ends any other."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    sys.stdin, sys.stdout, sys.stderr = map(opened_again, (sys.stdin, sys.stdout, sys.stderr))
     os.chdir(wanted.folder)
     os.environ.clear()
     os.environ.update(wanted.environment)
     time.tzset()
-    status = run(wanted.arguments)
+    status = program.run(wanted.arguments)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status)  # taking the interpreter apart would take longer than the run
+    return status
+
+
+def opened_again(stream: TextIO) -> TextIO:
+    """A standard stream as the interpreter opens it when it starts: nothing read ahead, nothing held back."""
+    file = open(  # noqa: SIM115 - it stays open
+        stream.fileno(), stream.mode, encoding=stream.encoding, errors=stream.errors, newline="\n", closefd=False
+    )
+    file.reconfigure(line_buffering=stream is sys.stderr or file.isatty())
+    return file
+
+
+def is_single() -> bool:
+    """Whether this process has one thread: another may be amidst something that a fork of it would never see done."""
+    threads = Path("/proc/self/task")
+    return threads.exists() and len(list(threads.iterdir())) == 1
 
 
 def main(module: str) -> None:
@@ -150,11 +219,11 @@ def main(module: str) -> None:
     own = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.path[:] = [str(ROOT), *(path for path in sys.path if path != str(Path(__file__).parent))]
-    program: Any = importlib.import_module(module)
+    program = cast("Program", importlib.import_module(module))
     program.load()
     gc.collect()
     gc.freeze()
-    serve(own, program.run)
+    serve(program, own)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kservec.core.spelling import closest, edits, meant_name
+from kservec.core.spelling import Telling, closest, edits, meant_name, parts
 
 NAMES = ["storageUri", "storage", "runtime", "runtimeVersion", "args", "env", "envFrom"]
 
@@ -173,4 +173,31 @@ def test_parts_of_few_names(name: str, names: list[str], expected: str | None) -
 def test_many_parts_take_no_longer() -> None:
     """Names come from whoever writes the input: only the first parts of one are looked at."""
     long = "-".join(["ab"] * 80)
-    assert meant_name(long, [f"{i}-{long}" for i in range(2000)]) is None
+    assert meant_name(long, [f"{i}-{long}" for i in range(300)]) is None
+
+
+def test_parts_of_many_names_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part is sought among all names only where the name that is looked for has it, too."""
+    sought: list[str] = []
+    tells = Telling.tells
+    monkeypatch.setattr(Telling, "tells", lambda self, part: (sought.append(part), tells(self, part))[1])
+    names = ["-".join(["model", *(f"a{i}x{j}b" for j in range(11))]) for i in range(300)]
+    assert meant_name("model-a7x3b-a7x4b", names) == names[7]
+    assert set(sought) == {"model", *parts(names[7])}
+
+
+class Counting(str):
+    """A name that counts how often something is sought in it."""
+
+    times = 0
+
+    def __contains__(self, part: str) -> bool:
+        Counting.times += 1
+        return super().__contains__(part)
+
+
+def test_a_part_is_sought_once() -> None:
+    """However many names have it."""
+    telling = Telling([Counting("model-a"), Counting("model-b")])
+    assert [telling.parts_of("model-a-model") for _ in range(3)] == [["model", "a", "model"]] * 3
+    assert Counting.times == 4

@@ -1,4 +1,4 @@
-"""The compiler as a process loads it that forks itself for commands."""
+"""The compiler as a process loads it that forks itself for some commands at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+RUNS = 50
+"""What a run keeps, the next one may find: it is what depends on nothing but what it is kept for, as in a library."""
 NOT_LOADED = "kservec.testing"
 GOLDEN = Path(__file__).parents[2] / "golden"
 RENDERED = ("project-network-policy", "project-capacity")

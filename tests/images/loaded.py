@@ -12,6 +12,9 @@ from pathlib import Path
 
 IMAGE = Path(__file__).parents[2] / "runtimes" / "images" / "vllm"
 
+RUNS = 1
+"""Most runs become another program."""
+
 
 def load() -> None:
     """Import what the package imports, and forget the package: each run has its own, which a test may have changed."""

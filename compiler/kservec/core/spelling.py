@@ -62,10 +62,11 @@ def meant_name(name: str, candidates: Iterable[str]) -> str | None:
     if near is not None or len(name) > LONGEST:
         return near
     others = sorted({other for other in known if other != name and len(other) <= LONGEST})
-    wanted = telling_parts(name, others)
+    telling = Telling(tuple(other.casefold() for other in others))
+    wanted = telling.parts_of(name)
     folded = name.casefold()
-    alike = [other for other in others if has_a_part(other.casefold(), wanted) or has_a_part(folded, parts(other))]
-    left = ((left_over(wanted, telling_parts(other, others)), other) for other in alike)
+    alike = [other for other in others if has_a_part(other.casefold(), wanted) or telling.has_a_part(folded, other)]
+    left = ((left_over(wanted, telling.parts_of(other)), other) for other in alike)
     ranked = sorted((count, other) for count, other in left if count is not None)
     return ranked[0][1] if len(ranked) == 1 or (ranked and ranked[0][0] < ranked[1][0]) else None
 
@@ -87,10 +88,27 @@ def parts(name: str) -> list[str]:
     return _parts_of(name.casefold())[:MOST_PARTS]
 
 
-def telling_parts(name: str, names: Sequence[str]) -> list[str]:
-    """The parts of a name that do not stand in most other names as well."""
-    most = max(FEW, len(names) // 2)
-    return [part for part in parts(name) if sum(part in other.casefold() for other in names) <= most]
+class Telling:
+    """Tells which parts do not stand in most of some names, which are given in small letters."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.most = max(FEW, len(names) // 2)
+        self.known: dict[str, bool] = {}
+
+    def parts_of(self, name: str) -> list[str]:
+        """The parts of a name that do not stand in most of the names as well."""
+        return [part for part in parts(name) if self.tells(part)]
+
+    def has_a_part(self, folded: str, name: str) -> bool:
+        """Whether a text in small letters has in it one of the parts of a name that do not stand in most."""
+        return any(part in folded and self.tells(part) for part in parts(name))
+
+    def tells(self, part: str) -> bool:
+        """Whether a part does not stand in most of the names. Names have many parts in common: each is sought once."""
+        if part not in self.known:
+            self.known[part] = sum(part in name for name in self.names) <= self.most
+        return self.known[part]
 
 
 def unshared(these: Iterable[str], those: Sequence[str]) -> list[tuple[str, int]]:
