@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kservec import recovery
+from kservec.__main__ import OBJECTS_BETWEEN_COLLECTIONS
 from kservec.core.cluster import Cluster
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.platform import PlatformConfig
@@ -85,13 +86,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Keep the many thousand tests out of the garbage collector's way, which else looks at them again and again."""
+    """Keep the many thousand tests out of the garbage collector's way, which else looks at them again and again.
+
+    It looks as seldom as in a command: some that run in this process thaw what is frozen.
+    """
     del session
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         gc.enable()
 
 
