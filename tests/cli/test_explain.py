@@ -130,6 +130,20 @@ def test_a_service_that_is_refused(work: Path) -> None:
     assert (ran.status, "storage/unknown-scheme" in ran.err) == (1, True)
 
 
+@pytest.mark.parametrize("layout", ["text", "json"])
+def test_a_field_of_a_service_that_is_refused(work: Path, layout: str) -> None:
+    """It is there, and has no fields because of its errors; so these are told, as `lint` tells them."""
+    ran = kservec(work, "explain", "InferenceService/wrong.spec.predictor", "wrong.yaml", "--format", layout)
+    assert ran.status == 1, ran.err
+    if layout == "json":
+        linted = told(kservec(work, "lint", "wrong.yaml", "--format", "json"))
+        assert told(ran) == [d for d in linted if d["severity"] == "error"]
+    else:
+        assert "error[storage/unknown-scheme]" in ran.err
+        assert "--> wrong.yaml:" in ran.err
+        assert "InferenceService payments/wrong has errors, so it leads to no objects that have fields" in ran.err
+
+
 def test_a_service_that_is_broken(work: Path) -> None:
     """What is told of it leads to nothing, so its errors are told, too: beside the text, and within the JSON."""
     ran = kservec(work, "explain", "InferenceService/wrong", "wrong.yaml")
@@ -260,6 +274,61 @@ def test_only_objects_that_are_called_like_a_service_may_be_its_own(
     (work / "refused.yaml").write_text(refused)
     ran = kservec(work, "explain", name, "fraud.yaml", "refused.yaml")
     assert (ran.status, "error[" in ran.err) == ((1, True) if is_its else (2, False)), ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Gateway/kserve-ingress-gateway", "there is no object Gateway/kserve-ingress-gateway; there are "),
+        ("Gateway/kserve", "did you mean InferenceService/kserve?"),
+        ("Service/kserve-predictr", ""),
+    ],
+)
+def test_a_gateway_comes_of_no_service(work: Path, name: str, said: str) -> None:
+    """Whatever a refused service is called: services are reached by Gateways, and lead to none."""
+    (work / "refused.yaml").write_text(REFUSED.replace("name: refused", "name: kserve"))
+    ran = kservec(work, "explain", name, "fraud.yaml", "refused.yaml")
+    assert (ran.status, said in ran.err, "error[" in ran.err) == (2 if said else 1, True, not said), ran.err
+
+
+def test_a_refused_service_of_just_the_name_is_the_reason(work: Path) -> None:
+    """Another one whose name the name begins with is none then."""
+    (work / "short.yaml").write_text(REFUSED.replace("name: refused", "name: card"))
+    (work / "long.yaml").write_text(REFUSED.replace("name: refused", "name: card-fraud"))
+    for name, subjects in (("Ingress/card-fraud", {"card-fraud"}), ("Ingress/card-predictor", {"card"})):
+        ran = kservec(work, "explain", name, "short.yaml", "long.yaml", "--format", "json")
+        assert (ran.status, {d["object"]["name"] for d in told(ran)}) == (1, subjects), ran.err
+
+
+RIVALS = """apiVersion: serving.kserve.io/v1alpha1
+kind: ClusterServingRuntime
+metadata: {name: NAME}
+spec:
+  supportedModelFormats: [{name: FORMAT, version: "VERSION", autoSelect: true, priority: 1}]
+  protocolVersions: [v1]
+  containers: [{name: kserve-container, image: "registry.example.com/NAME:1"}]
+---
+"""
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_what_is_wrong_with_the_runtimes_of_a_service(work: Path, named: bool) -> None:
+    """Errors about those that may serve it are its own; of those that serve others they are not."""
+    runtimes = (("alpha", "sklearn", "1"), ("omega", "sklearn", "1"), ("other", "xgboost", "2"))
+    text = "".join(
+        RIVALS.replace("NAME", name).replace("FORMAT", serves).replace("VERSION", version)
+        for name, serves, version in runtimes
+    )
+    if named:
+        (work / "fraud.yaml").write_text(SERVICE.replace("model:", "model:\n      runtime: omega", 1))
+    (work / "runtimes.yaml").write_text(text)
+    linted = told(kservec(work, "lint", "fraud.yaml", "runtimes.yaml", "--format", "json"))
+    ran = kservec(work, "explain", "InferenceService/fraud", "fraud.yaml", "runtimes.yaml", "--format", "json")
+    meant = {"omega"} if named else {"alpha", "omega"}
+    own = [d for d in linted if d["object"]["name"] in {"fraud", *meant}]
+    assert {d["code"] for d in own if d["severity"] == "error"} == {"runtime/same-priority"}
+    assert (ran.status, told(ran)) == (1, own)
+    assert "other" in {d["object"]["name"] for d in linted}
 
 
 def test_a_binding_has_the_namespace_in_front() -> None:

@@ -18,7 +18,7 @@ from kservec.core.diagnostics import has_errors
 from kservec.core.listing import listed
 from kservec.core.spelling import closest
 from kservec.core.text.source import parse
-from kservec.explain.choice import choices
+from kservec.explain.choice import choices, runtimes_of
 from kservec.explain.naming import candidates, field_steps, resolved
 from kservec.explain.reasons import Asked, concerning, is_service, reasons
 from kservec.explain.suggestions import meant_field, object_of, suggestion, what_there_is
@@ -97,9 +97,13 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
     if found is None:
         return nothing(name, survey, made, layout)
     own = (*in_order(found.diagnostics), *spoiled(found.unit, survey.rendering))
-    found = found._replace(diagnostics=concerning(found.unit, own, survey.found, survey.unread))
-    write(answer(found, layout, survey))
+    rests_on = runtimes_of(found.unit, found.env)
+    found = found._replace(diagnostics=concerning(found.unit, own, survey.found, survey.unread, rests_on))
     errors = tuple(d for d in found.diagnostics if d.is_error)
+    if errors and found.made is None and found.meant.field:
+        missing = f"{found.meant.ref} has errors, so it leads to no objects that have fields"
+        return refused(errors, survey.sources, layout, outcome=missing)
+    write(answer(found, layout, survey))
     if errors and layout == TEXT:
         Findings(layout=TEXT, notes=False).show(errors, survey.sources)
     return FAILED if errors else 0
@@ -170,11 +174,15 @@ def nothing(name: str, survey: Survey, made: Sequence[ObjectRef], layout: str) -
 def obstacles(name: str, survey: Survey) -> tuple[Diagnostic, ...]:
     """The errors that may be why there is no object of a name: also those of services that would lead to it."""
     asked = Asked.of(name)
-    shown = set(reasons(asked, survey.found, survey.unread))
-    for unit in survey.front.units:
-        if asked.may_be(unit.ref) and (step := step_of(survey.front, unit.ref)) and has_errors(step.diagnostics):
+    units = survey.front.units
+    refs = {unit.ref for unit in units} | {d.subject for d in survey.found if d.is_error and d.subject is not None}
+    near = asked.among(refs)
+    shown = set(reasons(asked, near, survey.found, survey.unread))
+    for unit in units:
+        if unit.ref in near and (step := step_of(survey.front, unit.ref)) and has_errors(step.diagnostics):
             own = in_order(step.diagnostics)
-            shown |= {d for d in concerning(unit, own, survey.found, survey.unread) if d.is_error}
+            rests_on = runtimes_of(unit, survey.front.env_of(unit.ref))
+            shown |= {d for d in concerning(unit, own, survey.found, survey.unread, rests_on) if d.is_error}
     return tuple(d for d in survey.found if d in shown)
 
 

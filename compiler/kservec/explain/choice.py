@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kservec.core.diagnostics import ObjectRef
+from kservec.core.names import GROUP
 from kservec.core.serving.selection import consider, format_label
 from kservec.core.unit import Role
 
@@ -38,11 +40,17 @@ class Choice(NamedTuple):
 
 def choices(unit: Unit, env: Env) -> Iterator[Choice]:
     """The choice of a runtime for each predictor of a service that has a model."""
+    for component, model in with_models(unit):
+        yield choice(unit, component, model, env)
+
+
+def with_models(unit: Unit) -> Iterator[tuple[Component, ModelSpec]]:
+    """The predictors of a service that have a runtime for a model."""
     for component in unit.components:
         if component.role is Role.PREDICTOR and component.runtime is not None:
             model = getattr(component.extension, "model", None)
             if model is not None:
-                yield choice(unit, component, model, env)
+                yield component, model
 
 
 def choice(unit: Unit, component: Component, model: ModelSpec, env: Env) -> Choice:
@@ -54,6 +62,20 @@ def choice(unit: Unit, component: Component, model: ModelSpec, env: Env) -> Choi
         for candidate in consider(model, unit.namespace, env.catalog, multi_node=multi_node)
     ]
     return Choice(component.name, wanted(model), tuple(judged))
+
+
+def runtimes_of(unit: Unit, env: Env) -> frozenset[ObjectRef]:
+    """The runtimes that a service rests on: the chosen ones, and those that fit a model which names none as well.
+
+    What is wrong with one of these decides which of them serves.
+    """
+    found = [component.runtime for component in unit.components if component.runtime is not None]
+    for component, model in with_models(unit):
+        if not model.runtime:
+            several = component.workers is not None
+            tried = consider(model, unit.namespace, env.catalog, multi_node=several)
+            found += [candidate.runtime for candidate in tried if not candidate.refusal]
+    return frozenset(ObjectRef(f"{GROUP}/v1alpha1", r.kind, r.namespace, r.name) for r in found)
 
 
 def judgement(runtime: Runtime, refusal: str, chosen: Runtime | None, *, named: bool) -> Judged:

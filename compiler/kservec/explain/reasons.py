@@ -20,12 +20,14 @@ from kservec.explain.naming import is_start
 from kservec.frontend import COMPILED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kservec.core.diagnostics import Diagnostic, Needed, ObjectRef
     from kservec.core.unit import Unit
 
 LIST = "List"
+GATEWAY = "gateway"
+"""The kind of an object that services are reached by and none leads to, though it be called like one."""
 NAME = r"""\bname["']?\s*:\s*["']?([\w.-]+)"""
 SHORTENED = r"(.+?)-?[0-9a-f]{32}"
 """A name of which a hash has taken the place of the rest."""
@@ -60,7 +62,11 @@ class Asked(NamedTuple):
 
         Objects are called like their service, with a dash and more behind it. Only a few have something in front.
         """
-        if not name or is_start(name, self.name):
+        if not name:
+            return True
+        if not self.is_made:
+            return False
+        if is_start(name, self.name):
             return True
         if not self.kind or is_service(self.kind):
             return False
@@ -79,6 +85,16 @@ class Asked(NamedTuple):
         meant = service_kind(ref.kind)
         wanted = service_kind(self.kind) if is_service(self.kind) else meant
         return bool(meant) and meant == wanted and self.may_come_of(ref.name)
+
+    def among(self, refs: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
+        """The services that the object may be or come of: where some have just its name, those alone."""
+        near = frozenset(ref for ref in refs if self.may_be(ref))
+        return frozenset(ref for ref in near if is_start(ref.name, self.name)) or near
+
+    @property
+    def is_made(self) -> bool:
+        """Whether services lead to objects of the kind."""
+        return self.kind.casefold() != GATEWAY
 
     def may_stand_in(self, text: str) -> bool:
         """Whether the object may stand in a document that could not be read, or come of it.
@@ -103,7 +119,11 @@ def service_kind(kind: str) -> str:
 
 
 def concerning(
-    unit: Unit, own: Sequence[Diagnostic], found: Sequence[Diagnostic], texts: Mapping[str, str]
+    unit: Unit,
+    own: Sequence[Diagnostic],
+    found: Sequence[Diagnostic],
+    texts: Mapping[str, str],
+    rests_on: Collection[ObjectRef] = (),
 ) -> tuple[Diagnostic, ...]:
     """The findings of a run that concern one of its units, in their order.
 
@@ -114,13 +134,17 @@ def concerning(
         own: what its passes found, as it would be shown, and what was found in its objects later.
         found: the findings of the run.
         texts: those of the files in which something could not be read.
+        rests_on: the runtimes that the unit rests on. What is wrong with them is wrong with it.
     """
     said = set(map(told_apart, own))
     lacks = [needed for d in own if d.is_error and d not in found for needed in d.rests_on]
     return tuple(
         d
         for d in found
-        if is_about(d, unit) or told_apart(d) in said or any(may_declare(d, needed, texts) for needed in lacks)
+        if is_about(d, unit)
+        or d.subject in rests_on
+        or told_apart(d) in said
+        or any(may_declare(d, needed, texts) for needed in lacks)
     )
 
 
@@ -152,21 +176,24 @@ def may_declare(found: Diagnostic, needed: Needed, texts: Mapping[str, str]) -> 
     return ref.kind == CLUSTER or fits((MAKERS.get(ref.kind, ref.kind), ref.namespace, ref.name), needed)
 
 
-def reasons(asked: Asked, found: Sequence[Diagnostic], texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+def reasons(
+    asked: Asked, near: Collection[ObjectRef], found: Sequence[Diagnostic], texts: Mapping[str, str]
+) -> tuple[Diagnostic, ...]:
     """The errors of a run that may be why there is no object of a name, in their order.
 
     Args:
         asked: what the object is called.
+        near: the services that it may be or come of.
         found: the findings of the run.
         texts: those of the files in which something could not be read.
     """
-    return tuple(d for d in found if d.is_error and may_hide(d, asked, texts))
+    return tuple(d for d in found if d.is_error and may_hide(d, asked, near, texts))
 
 
-def may_hide(found: Diagnostic, asked: Asked, texts: Mapping[str, str]) -> bool:
+def may_hide(found: Diagnostic, asked: Asked, near: Collection[ObjectRef], texts: Mapping[str, str]) -> bool:
     """Whether an error is about a service that an object may be or come of, or about a text that may hold that."""
     if found.subject is not None:
-        return asked.may_be(found.subject)
+        return found.subject in near
     return any(map(asked.may_stand_in, texts_of(found, texts)))
 
 

@@ -35,7 +35,8 @@ def suggestion(text: str, refs: Sequence[ObjectRef], refused: Collection[ObjectR
     """
     word = object_of(text)
     meant = meant_object(Asked.of(word), refs, refused)
-    if meant is not None and meant in refused and not is_service(Asked.of(word).kind):
+    asked = Asked.of(word)
+    if meant is not None and meant in refused and asked.is_made and not is_service(asked.kind):
         return f"did you mean an object of {called(meant, word)}, which has errors?"
     return f"did you mean {called(meant, word)}?" if meant is not None else what_there_is(word, refs)
 
@@ -66,7 +67,7 @@ def meant_object(asked: Asked, refs: Iterable[ObjectRef], refused: Iterable[Obje
     for ref in there:
         if not asked.kind or ref.kind == kind:
             names.setdefault(ref.name, ref)
-    for ref in () if is_service(asked.kind) else refused:
+    for ref in refused if asked.is_made and not is_service(asked.kind) else ():
         behind = parts_of(asked.name)[len(parts_of(ref.name)) :]
         if behind:
             names.setdefault(SIGN.join((ref.name, *behind)), ref)
