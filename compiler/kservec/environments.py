@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from kservec.core.diagnostics import ObjectRef, Span
     from kservec.core.share import Share
     from kservec.core.staging import Staged
+    from kservec.core.text.document import Document
     from kservec.core.tree import Path
     from kservec.frontend import Front
     from kservec.gitops.delivery import Remark
     from kservec.gitops.rendered import Rendered
     from kservec.io.reading import File
+    from kservec.overlays.tracing import OverlaidDocument
     from kservec.policy.units import Judge
     from kservec.policy.waivers import Excuse
     from kservec.project.settings import Settings
@@ -53,7 +55,8 @@ class Rendering:
     are held against, `excuses` what became of the waivers. `share` is the part that was compiled, None for all.
     `staged` are the services that were compiled for what comes next, None without an upgrade. `steps` are the findings
     as they were when all was compiled, and after each stage that was done. `spoiled` are the objects that patches would
-    have made something of which no cluster takes, each with the error that tells of it.
+    have made something of which no cluster takes, each with the error that tells of it. `included` and `traced` are the
+    documents of objects that were included, and of those that patches changed or added.
     """
 
     settings: Settings
@@ -69,6 +72,8 @@ class Rendering:
     staged: Staged | None = None
     steps: tuple[tuple[Diagnostic, ...], ...] = ()
     spoiled: tuple[tuple[ObjectRef, Diagnostic], ...] = ()
+    included: tuple[tuple[ObjectRef, Document], ...] = ()
+    traced: tuple[tuple[ObjectRef, OverlaidDocument], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -148,6 +153,7 @@ def include(rendering: Rendering, workspace: Workspace) -> Rendering:
         objects=tuple(sorted((*rendering.objects, *made.objects), key=lambda rendered: rendered.ref)),
         diagnostics=in_order((*said, *found)),
         texts={**rendering.texts, **shown_sources(found, files)},
+        included=made.documents,
     )
 
 
@@ -177,6 +183,12 @@ def is_patched(rendering: Rendering, ref: ObjectRef) -> bool:
     if len(rendering.steps) <= done:
         return False
     return not has_errors(rendering.steps[done]) or any(rendered.ref == ref for rendered in rendering.objects)
+
+
+def is_complete(rendering: Rendering) -> bool:
+    """Whether it is known which objects there are beside those of services: included, or added by patches."""
+    done = STAGES.index(patch) + 1
+    return len(rendering.steps) > done and (not has_errors(rendering.steps[done]) or bool(rendering.objects))
 
 
 def render(  # noqa: PLR0913 - all but the two that matter are given by name

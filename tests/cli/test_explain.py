@@ -469,10 +469,66 @@ def test_what_patches_change_is_said(tmp_path: Path) -> None:
     ran = kservec(tmp_path, "explain", "Deployment/fraud-predictor", "prod")
     assert ran.status == 0, ran.err
     lines = {line.split(":")[0].strip(): line.split()[2:] for line in ran.out.splitlines()[1:]}
-    assert lines["spec.minReadySeconds"] == ["patch", "by", "patches"]
+    assert lines["spec.minReadySeconds"] == ["patch", "by", "patches", "(patches/kustomization.yaml:6:53)"]
     assert lines["metadata.name"][0] == "derived"
     jobs = kservec(tmp_path, "urls", "prod", "--smoke-test").out
     assert "image: mirror.example.com/curlimages/curl:" in jobs
+
+
+SPOILED = "{op: add, path: /spec/minReadySeconds, value: soon}"
+BESIDE = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: NAME, namespace: payments}
+data:
+  mode: slow
+"""
+
+
+def with_beside(folder: Path, change: str) -> None:
+    """The project of `patched_project` with an object that is included, and one that patches add."""
+    patched_project(folder, ", name: iris-predictor", change)
+    (folder / "kservec.yaml").write_text(f"{PATCHED}include: [plain]\n")
+    (folder / "plain").mkdir()
+    (folder / "plain" / "plain.yaml").write_text(BESIDE.replace("NAME", "plain"))
+    (folder / "patches" / "more.yaml").write_text(BESIDE.replace("NAME", "more"))
+    kustomization = folder / "patches" / "kustomization.yaml"
+    kustomization.write_text(
+        f"{kustomization.read_text()}- target: {{kind: ConfigMap, name: plain}}\n  patch: |-\n"
+        "    - {op: add, path: /data/size, value: large}\nresources: [more.yaml]\n"
+    )
+
+
+def test_objects_that_come_of_no_service(tmp_path: Path) -> None:
+    """Those that patches add and those that are included are told of like all others, patched values and all."""
+    skip_without_kustomize()
+    with_beside(tmp_path, "{op: add, path: /spec/minReadySeconds, value: 7}")
+    added = kservec(tmp_path, "explain", "ConfigMap/more.data", "prod")
+    assert (added.status, added.out) == (
+        0, 'ConfigMap payments/more\n  data.mode: "slow"  patch by patches (patches/more.yaml:5:9)\n',
+    ), added.err  # fmt: skip
+    included = kservec(tmp_path, "explain", "ConfigMap/plain.data", "prod")
+    assert (included.status, included.out.splitlines()[1:]) == (
+        0, ['  data.mode: "slow"   included (plain/plain.yaml:5:9)',
+            '  data.size: "large"  patch by patches (patches/kustomization.yaml:9:42)'],
+    ), included.err  # fmt: skip
+    told_of = json.loads(kservec(tmp_path, "explain", "payments/ConfigMap/more", "prod", "--format", "json").out)
+    assert (told_of["object"]["name"], told_of["diagnostics"]) == ("more", [])
+    wrong = kservec(tmp_path, "explain", "ConfigMap/more.data.mod", "prod")
+    assert (wrong.status, "did you mean data.mode?" in wrong.err) == (2, True), wrong.err
+    wrong = kservec(tmp_path, "explain", "ConfigMap/mor", "prod")
+    assert (wrong.status, "did you mean ConfigMap/more?" in wrong.err) == (2, True), wrong.err
+
+
+@pytest.mark.parametrize("change", ["{op: replace, path: /spec/none/such, value: 7}", SPOILED])
+def test_what_is_added_is_unknown_where_patches_cannot_be_laid(tmp_path: Path, change: str) -> None:
+    """Then the errors are told that are why; where only another object is spoiled it is known."""
+    skip_without_kustomize()
+    with_beside(tmp_path, change)
+    ran = kservec(tmp_path, "explain", "ConfigMap/more", "prod")
+    assert (ran.status, "error[overlay/refused]" in ran.err) == ((0, False) if change == SPOILED else (1, True)), (
+        ran.err
+    )
 
 
 def patched_project(folder: Path, target: str, change: str) -> None:

@@ -19,11 +19,11 @@ from kservec.core.listing import listed
 from kservec.core.spelling import closest
 from kservec.core.text.source import parse
 from kservec.explain.choice import choices, runtimes_of
-from kservec.explain.naming import candidates, field_steps, resolved
+from kservec.explain.naming import Meant, candidates, field_steps, resolved
 from kservec.explain.reasons import Asked, concerning, is_service, reasons
 from kservec.explain.suggestions import meant_field, object_of, suggestion, what_there_is
 from kservec.explain.text import choices_json, choices_text, values_json, values_text
-from kservec.explain.values import Patched, explained
+from kservec.explain.values import Beside, Patched, explained, explained_beside
 from kservec.io.bounds import ExceededError, bounded
 from kservec.report.json import identity
 from kservec.report.words import json_text
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from kservec.cli.inputs import Inputs
     from kservec.core.bundle import Manifest
     from kservec.core.diagnostics import Diagnostic, ObjectRef
-    from kservec.core.paths import Json
+    from kservec.core.paths import Json, Path
     from kservec.core.registry import Env
     from kservec.core.unit import Step, Unit
     from kservec.environments import Rendering
-    from kservec.explain.naming import Meant
+    from kservec.explain.values import Explained
     from kservec.frontend import Front
     from kservec.io.reading import File
 
@@ -94,6 +94,8 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
     inputs = inputs_of(paths, target, layout)
     survey = surveyed(inputs, layout)
     found, made = meaning(name, survey.front)
+    if (beside := meant_beside(name, found, survey.rendering)) is not None:
+        return answer_beside(beside, layout, survey)
     if found is None:
         return nothing(name, survey, made, layout)
     own = (*in_order(found.diagnostics), *spoiled(found.unit, survey.rendering))
@@ -103,7 +105,13 @@ def explain(*, name: str, paths: tuple[str, ...], target: Target, layout: str) -
     if errors and found.made is None and found.meant.field:
         missing = f"{found.meant.ref} has errors, so it leads to no objects that have fields"
         return refused(errors, survey.sources, layout, outcome=missing)
-    write(answer(found, layout, survey))
+    return told(answer(found, layout, survey), errors, layout, survey)
+
+
+def told(text: str, found: Sequence[Diagnostic], layout: str, survey: Survey) -> int:
+    """Write an answer, and the errors beside it, which JSON has within; give the exit status."""
+    write(text)
+    errors = tuple(d for d in found if d.is_error)
     if errors and layout == TEXT:
         Findings(layout=TEXT, notes=False).show(errors, survey.sources)
     return FAILED if errors else 0
@@ -160,7 +168,7 @@ def nothing(name: str, survey: Survey, made: Sequence[ObjectRef], layout: str) -
         shown = [d for d in survey.found if d.subject in refused_refs]
         return refused(shown, survey.sources, layout, outcome="nothing to explain")
     refused_services = [ref for ref in sorted(refs) if is_service(ref.kind)]
-    there = [*(unit.ref for unit in survey.front.units), *made, *refused_services]
+    there = [*(unit.ref for unit in survey.front.units), *made, *refs_beside(survey.rendering), *refused_services]
     if not Asked.of(object_of(name)).name:
         message = f"{name!r} names no object, as KIND/NAME does; {what_there_is(name, there)}"
         raise click.UsageError(message, click.get_current_context())
@@ -172,8 +180,14 @@ def nothing(name: str, survey: Survey, made: Sequence[ObjectRef], layout: str) -
 
 
 def obstacles(name: str, survey: Survey) -> tuple[Diagnostic, ...]:
-    """The errors that may be why there is no object of a name: also those of services that would lead to it."""
+    """The errors that may be why there is no object of a name: also those of services that would lead to it.
+
+    Where nothing was included yet and no patch laid, any error may be.
+    """
     asked = Asked.of(name)
+    rendering = survey.rendering
+    if rendering is not None and not is_service(asked.kind) and is_incomplete(rendering):
+        return tuple(d for d in survey.found if d.is_error)
     units = survey.front.units
     refs = {unit.ref for unit in units} | {d.subject for d in survey.found if d.is_error and d.subject is not None}
     near = asked.among(refs)
@@ -283,7 +297,51 @@ def patched(survey: Survey, found: Found, ref: ObjectRef, layout: str) -> Patche
     text = next((rendered.text for rendered in rendering.objects if rendered.ref == ref), None)
     if text is None:
         raise click.UsageError(f"{patches} takes {ref} away", ctx)
-    return Patched(parse(text.encode(), "")[0][0].value, patches)
+    return Patched(parse(text.encode(), "")[0][0].value, patches, dict(rendering.traced).get(ref))
+
+
+def is_incomplete(rendering: Rendering) -> bool:
+    """Whether nobody knows which objects there are beside those of services, for errors came before."""
+    from kservec.environments import is_complete  # noqa: PLC0415 - only with a project
+
+    return bool(rendering.settings.patches or rendering.settings.include) and not is_complete(rendering)
+
+
+def refs_beside(rendering: Rendering | None) -> list[ObjectRef]:
+    """The rendered objects that no service leads to: they are included, or patches add them."""
+    if rendering is None:
+        return []
+    known = {ref for ref, _ in (*rendering.included, *rendering.traced)}
+    return [rendered.ref for rendered in rendering.objects if rendered.ref in known and rendered.owner == rendered.ref]
+
+
+def meant_beside(name: str, found: Found | None, rendering: Rendering | None) -> Meant | None:
+    """The object that no service leads to and that a name means, if it means one.
+
+    Raises:
+        click.UsageError: it may as well mean one that a service leads to.
+    """
+    meant = candidates(name, refs_beside(rendering))
+    if not meant or (found is not None and found.made is None):
+        return None
+    return only([*meant, *([found.meant] if found is not None else [])])
+
+
+def answer_beside(meant: Meant, layout: str, survey: Survey) -> int:
+    """Tell where the values of an object come from that no service leads to, and what is wrong with it.
+
+    Raises:
+        click.UsageError: it has no such field.
+    """
+    rendering = survey.rendering
+    assert rendering is not None
+    text = next(rendered.text for rendered in rendering.objects if rendered.ref == meant.ref)
+    traced = dict(rendering.traced).get(meant.ref)
+    own = tuple(d for d in survey.found if d.subject == meant.ref)
+    patched = Patched(parse(text.encode(), "")[0][0].value, rendering.settings.patches, traced)
+    path = path_of(meant, patched.value)
+    values = explained_beside(Beside(dict(rendering.included).get(meant.ref), patched), path)
+    return told(values_told(meant.ref, values, own, layout), own, layout, survey)
 
 
 def instead(field: str, value: Json) -> str:
@@ -303,13 +361,26 @@ def answer_values(found: Found, made: Manifest, layout: str, rendered: Patched |
     Raises:
         click.UsageError: it has no such field.
     """
-    field = found.meant.field
-    steps = field_steps(field)
-    whole = made.body.value if rendered is None else rendered.value
-    path = resolved(whole, steps) if steps is not None else None
+    path = path_of(Meant(made.ref, found.meant.field), made.body.value if rendered is None else rendered.value)
+    return values_told(made.ref, explained(made.body, path, rendered), found.diagnostics, layout)
+
+
+def path_of(meant: Meant, value: Json) -> Path:
+    """The path of the field of an object that is meant.
+
+    Raises:
+        click.UsageError: it has no such field.
+    """
+    steps = field_steps(meant.field)
+    path = resolved(value, steps) if steps is not None else None
     if path is None:
-        raise click.UsageError(f"{made.ref} has no {field}{instead(field, whole)}", click.get_current_context())
-    values = explained(made.body, path, rendered)
+        message = f"{meant.ref} has no {meant.field}{instead(meant.field, value)}"
+        raise click.UsageError(message, click.get_current_context())
+    return path
+
+
+def values_told(ref: ObjectRef, values: Sequence[Explained], found: Sequence[Diagnostic], layout: str) -> str:
+    """Where values of an object come from, as it is written."""
     if layout == JSON:
-        return json_text({**values_json(made.ref, values), "diagnostics": entries(found.diagnostics)})
-    return values_text(made.ref, values)
+        return json_text({**values_json(ref, values), "diagnostics": entries(found)})
+    return values_text(ref, values)

@@ -11,13 +11,17 @@ if TYPE_CHECKING:
 
     from kservec.core.diagnostics import Span
     from kservec.core.paths import Json, Path
+    from kservec.core.text.document import Document
     from kservec.core.tree import Origin, Tree
+    from kservec.overlays.tracing import OverlaidDocument
 
 UNKNOWN = "unknown"
 DERIVED = "derived"
 """A value that stands nowhere, and follows from what does."""
 PATCH = "patch"
 """A value that patches have set after compiling."""
+INCLUDED = "included"
+"""A value of a manifest that is rendered as it is."""
 USER = "user"
 
 
@@ -32,10 +36,28 @@ class Explained(NamedTuple):
 
 
 class Patched(NamedTuple):
-    """An object after the patches of its environment: its value, and where the patches are."""
+    """An object after the patches of its environment: its value, where the patches are, and what they wrote into it.
+
+    `document` is None for an object that they left as it was.
+    """
 
     value: Json
     patches: str
+    document: OverlaidDocument | None = None
+
+    def set_at(self, path: Path) -> Explained:
+        """A value that the patches set, and where they write it, if one of them does."""
+        written = self.document.written(path) if self.document is not None else None
+        spot = written.spot if written is not None and written.layer is not None else None
+        span = spot.document.span(spot.path) if spot is not None else None
+        return Explained(path, lookup(self.value, path), PATCH, self.patches, span)
+
+
+class Beside(NamedTuple):
+    """An object that no service leads to: included, then `document` is its own, or added by patches."""
+
+    document: Document | None
+    patched: Patched
 
 
 def explained(body: Tree, path: Path, patched: Patched | None = None) -> list[Explained]:
@@ -49,8 +71,23 @@ def explained(body: Tree, path: Path, patched: Patched | None = None) -> list[Ex
     value = lookup(patched.value if patched is not None else body.value, path)
     if value is None:
         return []
-    by = patched.patches if patched is not None else ""
-    return [one(body, p, v) if body.get(*p) == v else Explained(p, v, PATCH, by, None) for p, v in leaves(value, path)]
+    return [
+        one(body, p, v) if patched is None or body.get(*p) == v else patched.set_at(p) for p, v in leaves(value, path)
+    ]
+
+
+def explained_beside(beside: Beside, path: Path) -> list[Explained]:
+    """Every single value at or below a path of an object that no service leads to; empty if nothing is there."""
+    own, overlaid = beside.document, beside.patched.document
+    found: list[Explained] = []
+    for p, v in leaves(lookup(beside.patched.value, path), path):
+        if own is not None and (overlaid is None or lookup(own.value, p) == v):
+            found.append(Explained(p, v, INCLUDED, "", own.span(p)))
+        elif own is None and overlaid is not None:
+            found.append(Explained(p, v, PATCH, beside.patched.patches, overlaid.span(p)))
+        else:
+            found.append(beside.patched.set_at(p))
+    return found
 
 
 def one(body: Tree, path: Path, value: Json) -> Explained:

@@ -72,10 +72,11 @@ OWN_METADATA = (
 
 
 class Included(NamedTuple):
-    """What becomes of the documents: objects to render, and what is wrong."""
+    """What becomes of the documents: objects to render, what is wrong, and the document of each object."""
 
     objects: tuple[Rendered, ...]
     diagnostics: tuple[Diagnostic, ...]
+    documents: tuple[tuple[ObjectRef, Document], ...] = ()
 
 
 def included(
@@ -92,6 +93,7 @@ def included(
     known = {identity(o.ref): str(o.owner) for o in objects}
     made: list[Rendered] = []
     found: list[Diagnostic] = []
+    used: list[tuple[ObjectRef, Document]] = []
     for document in documents:
         ref = ref_of(document, schemas)
         faults = tuple(misnamed(document, ref)) or (
@@ -107,7 +109,8 @@ def included(
         found += [*led.diagnostics, *server_fields(document, ref)]
         written = schemas.as_stored(placed(led.value, ref), ref.api_version, ref.kind)
         made.append(Rendered(ref, dump(written), ref, place=folder(ref)))
-    return Included(tuple(made), tuple(found))
+        used.append((ref, document))
+    return Included(tuple(made), tuple(found), tuple(used))
 
 
 def identity(ref: ObjectRef) -> tuple[str, str, str, str]:

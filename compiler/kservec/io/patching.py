@@ -45,6 +45,7 @@ def patched(rendering: Rendering, workspace: Workspace) -> Rendering:
         rendering,
         objects=made.objects,
         spoiled=made.spoiled,
+        traced=made.traced,
         diagnostics=in_order((*rendering.diagnostics, *found)),
         texts={**rendering.texts, **shown_sources(found, files)},
     )

@@ -66,11 +66,13 @@ class Outcome(NamedTuple):
     """The objects after the patches, in their total order, and what is wrong with them.
 
     `spoiled` are those that are not among the objects, each with the error that tells of it, maybe of others as well.
+    `traced` are those that were changed or added, as what knows where their values were written.
     """
 
     objects: tuple[Rendered, ...]
     diagnostics: tuple[Diagnostic, ...]
     spoiled: tuple[tuple[ObjectRef, Diagnostic], ...] = ()
+    traced: tuple[tuple[ObjectRef, OverlaidDocument], ...] = ()
 
 
 def subjects_of(objects: Sequence[Rendered]) -> tuple[Subject, ...]:
@@ -163,6 +165,7 @@ def outcome(made: Iterator[Patched], schemas: Schemas) -> Outcome:
     """The objects after the patches, and what is wrong with those that they changed or added."""
     objects: list[Rendered] = []
     found: list[tuple[ObjectRef, Diagnostic]] = []
+    traced: list[tuple[ObjectRef, OverlaidDocument]] = []
     for one in made:
         if one.before is not None and one.value == one.before.value:
             objects.append(one.before.rendered)
@@ -173,10 +176,11 @@ def outcome(made: Iterator[Patched], schemas: Schemas) -> Outcome:
         found += [(one.before.rendered.ref if one.before is not None else ref, fault) for fault in faults]
         if not has_errors(faults):
             objects.append(rendered_again(one, ref, schemas))
+            traced.append((objects[-1].ref, document))
     told = once_a_place([fault for _, fault in found])
     at = {(fault.code, fault.span): fault for fault in told}
     spoiled = tuple((ref, at[fault.code, fault.span]) for ref, fault in found if fault.is_error)
-    return Outcome(tuple(sorted(objects, key=lambda rendered: rendered.ref)), told, spoiled)
+    return Outcome(tuple(sorted(objects, key=lambda rendered: rendered.ref)), told, spoiled, tuple(traced))
 
 
 def once_a_place(found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
