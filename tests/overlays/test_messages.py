@@ -10,6 +10,7 @@ from kservec.core.text.source import Document, parse
 from kservec.overlays.closure import Closure, patches_of
 from kservec.overlays.kustomization import Kustomization
 from kservec.overlays.messages import cleaned, refusal
+from kservec.overlays.objects import gathered
 
 FOLDER = "/var/folders/kservec-x1"
 OVERLAY = """\
@@ -42,11 +43,17 @@ patches:
         ),
         (f"odd: /private{FOLDER}/wrapper and {FOLDER}", "odd: . and ."),
         ("two\n  lines", "two lines"),
+        ('Error: accumulateDirectory: "missing path: \\"/a/b\\": gone"', 'missing path: "/a/b": gone'),
     ],
 )
 def test_a_message_is_one_sentence(said: str, shown: str) -> None:
     """Marks of logs, the way to what is wrong, and the temporary folder are left out."""
     assert cleaned(said, FOLDER) == shown
+
+
+def is_namespaced(api_version: str, kind: str) -> bool:
+    """All kinds are in namespaces here."""
+    return bool(api_version or kind)
 
 
 def one(text: str, file: str) -> Document:
@@ -72,13 +79,14 @@ def closure_fixture() -> Closure:
             "MalformedYAMLError: yaml: line 3: no expected key in File: iris.yaml",
             ("services/iris.yaml", 3, 1),
         ),
+        ("error parsing regexp: missing closing ): `^(?:InferenceService)$`", ("prod/k.yaml", 3, 20)),
         ("accumulating services/iris.yaml: odd", ("services/iris.yaml", 0, 0)),
         ("something else", ("prod/k.yaml", 1, 1)),
     ],
 )
 def test_an_error_is_placed_as_well_as_can_be(closure: Closure, message: str, place: tuple[str, int, int]) -> None:
     """At the operation of a patch, the file and line that are named, or else the overlay."""
-    found = refusal(message, closure)
+    found = refusal(message, closure, gathered(closure, is_namespaced))
     assert found.code.slug == "overlay/refused"
     assert found.span is not None
     assert (found.span.file, found.span.line, found.span.column) == place
@@ -86,6 +94,8 @@ def test_an_error_is_placed_as_well_as_can_be(closure: Closure, message: str, pl
 
 def test_an_old_kustomize_is_told_apart(closure: Closure) -> None:
     """A kustomize that does not know what we ask for is too old."""
-    found = refusal('invalid Kustomization: json: unknown field "buildMetadata"', closure)
+    found = refusal(
+        'invalid Kustomization: json: unknown field "buildMetadata"', closure, gathered(closure, is_namespaced)
+    )
     assert "4.5 or newer" in found.help
     assert found.span != Span("")

@@ -75,7 +75,7 @@ def built(closure: Closure, gathering: Gathering, named: Span) -> tuple[tuple[Ma
     try:
         text = build(staged(closure, packaged_schemas()))
     except (KustomizeError, NoKustomizeError) as error:
-        return (), (failure(error, closure, named),)
+        return (), (failure(error, closure, gathering, named),)
     return read_result(text, closure, gathering.objects), ()
 
 
@@ -114,10 +114,12 @@ def named_at(workspace: Workspace, environment: str, field: str) -> Span:
     return workspace.project.document.span(("environments", environment, field))
 
 
-def failure(error: KustomizeError | NoKustomizeError, closure: Closure, named: Span) -> Diagnostic:
+def failure(
+    error: KustomizeError | NoKustomizeError, closure: Closure, gathering: Gathering, named: Span
+) -> Diagnostic:
     """The error that kustomize is not there, or found."""
     if isinstance(error, KustomizeError):
-        return refusal(str(error), closure)
+        return refusal(str(error), closure, gathering)
     message, _, hint = str(error).partition("; ")
     return Diagnostic(code=NO_KUSTOMIZE, message=message, span=named, help=hint)
 

@@ -62,6 +62,6 @@ def laid_over(closure: Closure, objects: Sequence[Rendered], named: Span) -> Out
     try:
         text = build(staged_over(closure, schemas, marked(subjects)))
     except (KustomizeError, NoKustomizeError) as error:
-        return Outcome((), (*found, failure(error, closure, named)))
+        return Outcome((), (*found, failure(error, closure, gathering, named)))
     made = outcome(patched_objects(text, subjects, gathering.objects, closure), schemas)
     return made._replace(diagnostics=(*found, *made.diagnostics))

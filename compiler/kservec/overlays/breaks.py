@@ -6,36 +6,23 @@ and the cluster would be the first to say so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.paths import lookup
-from kservec.core.spelling import closest, meant_name
 from kservec.overlays.images import image_findings
 from kservec.overlays.kustomization import Kustomization
-from kservec.overlays.objects import DEFAULT_NAMESPACE, Gathered, Gathering, Id, id_of
+from kservec.overlays.objects import DEFAULT_NAMESPACE, Gathered, Gathering
+from kservec.overlays.operations import operation_findings
+from kservec.overlays.vain import in_vain
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Span
     from kservec.core.paths import Json, Path
-    from kservec.overlays.closure import Closure, Patch
+    from kservec.overlays.closure import Closure
     from kservec.overlays.result import Made
 
-NO_OBJECT = Code(
-    "overlay/patch-without-object",
-    Severity.ERROR,
-    "a patch of an object that is not there",
-    "A patch without a target is laid over the one object with its apiVersion, kind, name and namespace. The namespace "
-    "is the one that the object has where the patch is named, not one that is set later.",
-)
-NO_TARGET = Code(
-    "overlay/target-unmatched",
-    Severity.WARNING,
-    "a patch whose target selects nothing",
-    "Kustomize passes over such a patch without a word. Names, kinds and namespaces of a target are regular "
-    "expressions that must fit as a whole.",
-)
 MERGED = Code(
     "overlay/namespaces-merged",
     Severity.WARNING,
@@ -129,6 +116,7 @@ def names_in(value: Json, path: Path = (), kinds: tuple[str, ...] = ()) -> Itera
 
 def before_findings(closure: Closure, gathering: Gathering) -> Iterator[Diagnostic]:
     """What can be told before kustomize is run: patches in vain, replicas, namespaces that become one."""
+    yield from operation_findings(patch for patches in closure.patches.values() for patch in patches)
     for patch, fit, there in gathering.laid:
         if not fit:
             yield in_vain(patch, there)
@@ -136,48 +124,6 @@ def before_findings(closure: Closure, gathering: Gathering) -> Iterator[Diagnost
         yield from replica_findings(kustomization, gathering.objects)
         yield from merged_findings(kustomization, gathering.objects)
     yield from image_findings(closure, gathering.objects)
-
-
-def in_vain(patch: Patch, there: Sequence[Gathered]) -> Diagnostic:
-    """The finding about a patch that is laid over nothing."""
-    called = [known.last for known in there]
-    if isinstance(patch.target, dict):
-        at = (*patch.at[:2], "target")
-        wanted = ", ".join(f"{key} {text}" for key, text in patch.target.items())
-        message = f"the target of this patch selects nothing: {wanted}"
-        hint = nearest(str(patch.target.get("kind") or ""), str(patch.target.get("name") or ""), called)
-        return Diagnostic(code=NO_TARGET, message=message, span=patch.kustomization.span(*at), help=hint)
-    wanted_id = id_of(patch.document.value)
-    if wanted_id is None:
-        hint = "write apiVersion, kind and metadata.name of the object, or a target beside the patch"
-        message = "this patch does not say what it is laid over"
-        return Diagnostic(code=NO_OBJECT, message=message, span=patch.document.span(), help=hint)
-    elsewhere = [c for c in called if (c.kind, c.name) == (wanted_id.kind, wanted_id.name)]
-    span = patch.document.span(("metadata", "name"))
-    message = f"there is no {wanted_id} to lay this patch over"
-    if elsewhere and elsewhere[0].place != wanted_id.place:
-        message = (
-            f"there is no {wanted_id.kind} {wanted_id.name} in the namespace {wanted_id.place} to lay this patch over"
-        )
-        hint = f"write `namespace: {elsewhere[0].place}` into the metadata of the patch"
-    elif elsewhere:
-        hint = f"its apiVersion is {elsewhere[0].group}/{elsewhere[0].version}"
-    else:
-        hint = nearest(wanted_id.kind, wanted_id.name, called)
-    return Diagnostic(code=NO_OBJECT, message=message, span=span, help=hint)
-
-
-def nearest(kind: str, name: str, called: Iterable[Id]) -> str:
-    """What may have been meant by a kind and a name."""
-    known = list(called)
-    near_kind = closest(kind, {c.kind for c in known}) if kind not in {c.kind for c in known} else None
-    if kind and near_kind:
-        return f"did you mean {near_kind}?"
-    of_kind = sorted({c.name for c in known if kind in ("", c.kind)})
-    near = meant_name(name, of_kind)
-    if near:
-        return f"did you mean {near}?"
-    return f"there are: {', '.join(of_kind[:6])}" if of_kind else "there is nothing of this kind"
 
 
 def replica_findings(kustomization: Kustomization, objects: Sequence[Gathered]) -> Iterator[Diagnostic]:

@@ -69,6 +69,9 @@ _is_url = re.compile(
     r"[a-z][a-z0-9+.-]*://|git::|git@|[^/]+@[^/:]+:|.*[?&](ref|version|timeout|submodules)=", re.I
 ).match
 _is_host = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?/", re.I).match
+PATCH_FIELDS = ("options", "patch", "path", "target")
+TARGET_FIELDS = ("annotationSelector", "group", "kind", "labelSelector", "name", "namespace", "version")
+"""What an entry of patches has, and its target."""
 FUNCTION = "config.kubernetes.io/function"
 BUILTIN = "builtin"
 HELM_KINDS = ("HelmChartInflationGenerator",)
@@ -98,6 +101,24 @@ def field_findings(kustomization: Kustomization) -> Iterator[Diagnostic]:
             near = closest(field, FIELDS)
             hint = f"did you mean {near}?" if near else "remove it"
             yield Diagnostic(code=UNKNOWN_FIELD, message=f"a kustomization has no {field}", span=span, help=hint)
+    yield from patch_field_findings(kustomization)
+
+
+def patch_field_findings(kustomization: Kustomization) -> Iterator[Diagnostic]:
+    """Fields that entries of patches do not have, nor their targets. Letter case is nothing to kustomize there."""
+    for field in ("patches", "patchesJson6902"):
+        for i, item in kustomization.items(field):
+            target = item.get("target") if isinstance(item, dict) else None
+            for what, at, value, known in (
+                ("an entry of patches", (field, i), item, PATCH_FIELDS),
+                ("a target", (field, i, "target"), target, TARGET_FIELDS),
+            ):
+                for key in value if isinstance(value, dict) else ():
+                    if str(key).casefold() not in {name.casefold() for name in known}:
+                        near = closest(str(key), known)
+                        hint = f"did you mean {near}?" if near else f"one of {', '.join(known)}"
+                        span = kustomization.document.key_span((*at, key))
+                        yield Diagnostic(code=UNKNOWN_FIELD, message=f"{what} has no {key}", span=span, help=hint)
 
 
 def kind_findings(kustomization: Kustomization) -> Iterator[Diagnostic]:

@@ -10,10 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
+from kservec.overlays.closure import patch_entries
+from kservec.overlays.operations import undone
 from kservec.overlays.wrapper import TREE, WRAPPER
 
 if TYPE_CHECKING:
-    from kservec.overlays.closure import Closure, Patch
+    from kservec.overlays.closure import Closure
+    from kservec.overlays.objects import Gathering
 
 REFUSED = Code(
     "overlay/refused",
@@ -33,8 +36,9 @@ _STORY = re.compile(
     r"|recursed (?:accumulation|merging) (?:of|from) path '[^']*':\s*|must build at directory: ",
     re.DOTALL,
 )
+_INNER = re.compile(r'\AaccumulateDirectory: "((?:[^"\\]|\\.)*)"\Z')
+_find_pattern = re.compile(r"error parsing regexp: .*`\^\(\?:(.*)\)\$`").search
 _find_line = re.compile(r"\byaml: line (\d+):").search
-_find_pointer = re.compile(r"(?:path|pointer|key)[: ]+'?(/[^\s:'\"]+)").search
 _TOO_OLD = ("buildMetadata", "openapi", "originAnnotations")
 
 
@@ -51,7 +55,9 @@ def cleaned(message: str, folder: str) -> str:
     for name in sorted({folder, f"/private{folder}"}, key=len, reverse=True):
         text = text.replace(f"{name}/{TREE}/", "").replace(f"{name}/{TREE}", ".").replace(f"{name}/{WRAPPER}", ".")
         text = text.replace(name, ".")
-    return _STORY.sub("", text.replace(f"../{TREE}/", "")).strip(" :'")
+    text = _STORY.sub("", text.replace(f"../{TREE}/", "")).strip(" :'")
+    inner = _INNER.match(text)
+    return unescaped(inner[1]) if inner else text
 
 
 def unescaped(text: str) -> str:
@@ -62,21 +68,25 @@ def unescaped(text: str) -> str:
         return text
 
 
-def refusal(message: str, closure: Closure) -> Diagnostic:
+def refusal(message: str, closure: Closure, gathering: Gathering) -> Diagnostic:
     """The error that kustomize found, given its cleaned message."""
     hint = "this is kustomize's own message"
     if "unknown field" in message and any(field in message for field in _TOO_OLD):
         hint = f"kustomize {OLDEST} or newer is needed, or kubectl 1.25"
     shown = f"kustomize refuses this overlay: {message}"
+    found = undone(message, gathering)
+    if found is not None:
+        span, meant = found
+        return Diagnostic(code=REFUSED, message=shown, span=span, help=f"{meant}; {hint}" if meant else hint)
     return Diagnostic(code=REFUSED, message=shown, span=place_of(message, closure), help=hint)
 
 
 def place_of(message: str, closure: Closure) -> Span:
     """Where what is wrong stands: the patch or the file that a message names; else the overlay."""
-    pointed = _find_pointer(message)
-    patch = operation_at(pointed[1], closure) if pointed else None
-    if patch is not None:
-        return patch
+    pattern = _find_pattern(message)
+    target = target_with(pattern[1], closure) if pattern else None
+    if target is not None:
+        return target
     line = _find_line(message)
     documents = [d for found in closure.objects.values() for d in found]
     documents += [k.document for k in closure.kustomizations.values()]
@@ -93,11 +103,15 @@ def last(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def operation_at(path: str, closure: Closure) -> Span | None:
-    """Where an operation with this path stands in a patch."""
-    patches: list[Patch] = [p for found in closure.patches.values() for p in found if p.is_list]
-    for patch in patches:
-        for i, operation in enumerate(patch.document.value):
-            if isinstance(operation, dict) and operation.get("path") == path:
-                return patch.document.span((i, "path"))
+def target_with(pattern: str, closure: Closure) -> Span | None:
+    """Where the target of a patch has a pattern."""
+    for kustomization in closure.kustomizations.values():
+        for at, _, _, target in patch_entries(kustomization):
+            field = (
+                next((key for key, text in target.items() if text == pattern), None)
+                if isinstance(target, dict)
+                else None
+            )
+            if field is not None:
+                return kustomization.span(*at[:2], "target", field)
     return None

@@ -33,6 +33,11 @@ class Id(NamedTuple):
     name: str
 
     @property
+    def api_version(self) -> str:
+        """The group and version as they are written."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
     def place(self) -> str:
         """The namespace that it is in."""
         return self.namespace or DEFAULT_NAMESPACE

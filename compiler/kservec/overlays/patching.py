@@ -244,9 +244,15 @@ def validity_findings(document: Document, ref: ObjectRef, schemas: Schemas) -> I
 
 def refused(fault: Fault, ref: ObjectRef, document: Document) -> Diagnostic:
     """The error about a value that does not fit the schema."""
-    hint = "an API server would refuse this object; correct the patch"
-    message = f"{ref.kind} {ref.name}: {fault.message}"
-    return Diagnostic(code=REFUSED, message=message, span=document.span(fault.path), help=hint, subject=ref)
+    refusal_hint = "an API server would refuse this object; correct the patch"
+    hint = f"did you mean {fault.meant}? An API server would refuse this object" if fault.meant else refusal_hint
+    return Diagnostic(
+        code=REFUSED,
+        message=f"{ref.kind} {ref.name}: {fault.message}",
+        span=place_of(fault, document),
+        help=hint,
+        subject=ref,
+    )
 
 
 def refusal(fault: Fault, ref: ObjectRef, document: Document) -> Diagnostic:
@@ -254,7 +260,12 @@ def refusal(fault: Fault, ref: ObjectRef, document: Document) -> Diagnostic:
     return Diagnostic(
         code=fault.code,
         message=f"{ref.kind} {ref.name}: {fault.message}",
-        span=document.span(fault.path),
+        span=place_of(fault, document),
         help=fault.help,
         subject=ref,
     )
+
+
+def place_of(fault: Fault, document: Document) -> Span:
+    """Where what is at fault was written: a field's name, or its value."""
+    return document.key_span(fault.path) if fault.at_key else document.span(fault.path)

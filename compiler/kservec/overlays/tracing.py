@@ -52,8 +52,13 @@ class OverlaidDocument(Document):
         return spot.document.span(spot.path)
 
     def key_span(self, path: Path) -> Span:
-        """The text of the key that `path` ends with; of a list item the item; else as `span` falls back."""
+        """The text of the key that `path` ends with; of a list item the item; else as `span` falls back.
+
+        The key that an operation of a patch ends with stands in its own path.
+        """
         spot = self._spot(path)
+        if isinstance(spot.document.value, list) and spot.path[1:] == ("value",):
+            return spot.document.span((spot.path[0], "path"))
         return spot.document.key_span(spot.path) if self._is_whole(path, spot) else spot.document.span(spot.path)
 
     def scalar(self, path: Path) -> int | None:
