@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.running import SERVICE, fresh_kservec, kservec
 
+from kservec.core.schemas.schema import ToldApart
 from kservec.core.text.source import Limits
 from kservec.io import bounds
 from kservec.io.bounds import ExceededError, bounded, memory
@@ -227,6 +228,55 @@ def test_an_answer_for_native_code_is_not_interrupted(monkeypatch: pytest.Monkey
         with pytest.raises(ExceededError), bounded(Limits(max_memory=1 << 30)):
             validate()
     assert answers == {True}
+
+
+@pytest.mark.parametrize("is_over", [True, False], ids=["just before the end", "amidst"])
+def test_an_interrupt_amidst_an_answer_for_native_code_ends_the_run(
+    is_over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The validator has its answer first; pressed once is enough, and whoever had it before has the signal again."""
+    asked: list[str] = []
+    judge = ToldApart.validate
+
+    def pressed(self: ToldApart, items: list[object]) -> None:
+        asked.append("Ctrl-C")
+        signal.raise_signal(signal.SIGINT)
+        judge(self, items)
+
+    monkeypatch.setattr(ToldApart, "validate", pressed)
+    headers = {"set": [{"name": "a", "value": "b"}, {"name": "c", "value": "d"}]}
+    rule = {"filters": [{"type": "RequestHeaderModifier", "requestHeaderModifier": headers}]}
+    route = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": {"name": "a"}}
+    route["spec"] = {"hostnames": ["a.example.com"], "rules": [rule]}
+    schemas, answers = packaged_schemas.__wrapped__(), []
+
+    def work() -> None:
+        answers.append(schemas.fits(route, route["apiVersion"], "HTTPRoute"))
+        sum(() if is_over else forever())
+
+    with pytest.raises(KeyboardInterrupt), bounded(Limits(max_seconds=60)):
+        work()
+    assert answers == [True]
+    assert asked
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_elsewhere_ends_the_run_at_once() -> None:
+    """It waits for no look; and one that is ignored, as in the background of a shell, stays so."""
+
+    def work() -> None:
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it was not raised where it was pressed")
+
+    with pytest.raises(KeyboardInterrupt), bounded(Limits(max_seconds=60)):
+        work()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with bounded(Limits(max_seconds=60)):
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_no_look_interrupts_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,13 +84,27 @@ class Watch:
             KeyboardInterrupt: somebody interrupted it where that was lost.
         """
         del number
-        if time.monotonic() < self.rests_until or not self.spared.isdisjoint(codes_of(frame)):
+        if time.monotonic() < self.rests_until or self.is_spared(frame):
             return
         self.rests_until = math.inf
         try:
             self.look()
         finally:
             self.rests_until = time.monotonic() + REST
+
+    def interrupted(self, number: int, frame: FrameType | None) -> None:
+        """Stop where somebody presses Ctrl-C; amidst spared code, which would drop that, at the next look.
+
+        Raises:
+            KeyboardInterrupt: the code is not spared.
+        """
+        if not self.is_spared(frame):
+            signal.default_int_handler(number, frame)
+        self.lost = KeyboardInterrupt()
+
+    def is_spared(self, frame: FrameType | None) -> bool:
+        """Whether a frame is spared code, or below such."""
+        return not self.spared.isdisjoint(codes_of(frame))
 
     def look(self) -> None:
         """See whether the run is within its limits.
@@ -144,7 +158,9 @@ def bounded(limits: Limits) -> Iterator[None]:
     if not Path(LINUX_MEMORY).exists():
         import resource  # noqa: F401, PLC0415 - a look, which may interrupt an import, must not begin another
     watch, tell = Watch(limits, ASKED_BACK), sys.unraisablehook
-    before = signal.signal(signal.SIGALRM, watch)
+    before, pressed = signal.signal(signal.SIGALRM, watch), signal.getsignal(signal.SIGINT)
+    if pressed is signal.default_int_handler:
+        signal.signal(signal.SIGINT, watch.interrupted)
     sys.unraisablehook = watch.keeping(tell)
     signal.setitimer(signal.ITIMER_REAL, min(FIRST, limits.max_seconds or FIRST), EVERY)
     try:
@@ -153,6 +169,8 @@ def bounded(limits: Limits) -> Iterator[None]:
         watch.rests_until = math.inf  # the timer may go off once more, and must not keep what follows from being done
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if pressed is signal.default_int_handler:
+            signal.signal(signal.SIGINT, pressed)
         sys.unraisablehook = tell
     if isinstance(watch.lost, KeyboardInterrupt):
         raise watch.lost
