@@ -76,6 +76,16 @@ def asked(operations: str, message: str) -> tuple[int, str] | None:
             "error in move for path: 'container': gone",
             (1, "did you mean /spec/containers?"),
         ),
+        (
+            "- {op: replace, path: /spec/container/0/nam, value: 1}",
+            "missing path: /spec/container/0/nam: gone",
+            (1, "did you mean /spec/containers/0/name?"),
+        ),
+        (
+            "- {op: replace, path: /spec/container/0/image, value: 1}",
+            "missing path: /spec/container/0/image: gone",
+            (1, "did you mean /spec/containers/0/image?"),
+        ),
         ("- {op: test, path: /spec/new, value: 1}", "testing value /spec/new failed: test failed", (1, "")),
         ("- {op: test, path: /kind, value: 1}", "testing value /kind failed: test failed", (1, "")),
         (

@@ -143,22 +143,37 @@ def pointers_of(patch: Patch) -> Iterator[Pointed]:
 
 def instead(found: Pointed, value: Json) -> str:
     """What was meant by a pointer that leads nowhere in an object, or what there is; empty if it leads somewhere."""
-    steps = found.steps
-    for k, step in enumerate(steps):
-        there = f"/{'/'.join(pointer(found.text)[:k])}".rstrip("/") or "the object"
-        if isinstance(value, dict) and step not in value:
-            near = closest(step, value)
-            if near is not None:
-                return f"did you mean {spelt([*steps[:k], near, *pointer(found.text)[k + 1 :]])}?"
-            if found.is_test:  # which may be about what operations before it made
-                return ""
-            return f"{there} has {listed_near(step, value)}" if value else f"{there} is empty"
-        if isinstance(value, list) and not is_index(step, value):
-            return f"the last item of {there} is {len(value) - 1}" if value else f"{there} is empty"
-        if not isinstance(value, dict | list):
-            return f"{there} is no map"
-        value = value[step] if isinstance(value, dict) else value[int(step)]
-    return ""
+    written = pointer(found.text)
+    meant: list[str] = []
+    for step in found.steps:
+        there = spelt(meant) or "the object"
+        near = closest(step, value) if isinstance(value, dict) and step not in value else None
+        if near is None and not is_there(step, value):
+            if meant != written[: len(meant)]:
+                break
+            return "" if found.is_test else what_there_is(step, value, there)  # a test may be about what was just added
+        meant.append(near if near is not None else step)
+        value = value[meant[-1]] if isinstance(value, dict) else value[int(step)]
+    whole = spelt([*meant, *written[len(meant) :]])
+    return f"did you mean {whole}?" if whole != spelt(written) else ""
+
+
+def is_there(step: str, value: Json) -> bool:
+    """Whether a step leads somewhere in a value."""
+    return step in value if isinstance(value, dict) else isinstance(value, list) and is_index(step, value)
+
+
+def what_there_is(step: str, value: Json, there: str) -> str:
+    """What is in a value in which a step leads nowhere."""
+    if not isinstance(value, dict | list):
+        return f"{there} is no map"
+    if not value:
+        return f"{there} is empty"
+    return (
+        f"{there} has {listed_near(step, value)}"
+        if isinstance(value, dict)
+        else f"the last item of {there} is {len(value) - 1}"
+    )
 
 
 def is_index(step: str, items: Sequence[Json]) -> bool:
