@@ -19,6 +19,7 @@ from kservec.emit import dump
 from kservec.gitops import admissible
 from kservec.gitops.rendered import Rendered
 from kservec.overlays.closure import Patch
+from kservec.overlays.container_slips import added_containers
 from kservec.overlays.objects import Gathered, id_of
 from kservec.overlays.result import RESULT_LIMITS, by_file, origin_of, path_of, without_origin
 from kservec.overlays.texts import read_text
@@ -173,6 +174,7 @@ def outcome(made: Iterator[Patched], schemas: Schemas) -> Outcome:
         document = OverlaidDocument(one.value, one.base, one.layers)
         ref = ref_of(document, schemas)
         faults = [*identity_findings(one, document, ref), *validity_findings(document, ref, schemas)]
+        faults += container_findings(one, ref)
         found += [(one.before.rendered.ref if one.before is not None else ref, fault) for fault in faults]
         if not has_errors(faults):
             objects.append(rendered_again(one, ref, schemas))
@@ -226,6 +228,13 @@ def identity_findings(one: Patched, document: Document, ref: ObjectRef) -> Itera
         message = f"a patch makes {now} of {was}"
         at = at if was.name != now.name else ("metadata", "namespace")
         yield Diagnostic(code=RENAMED, message=message, span=document.span(at), help=hint, subject=was)
+
+
+def container_findings(one: Patched, ref: ObjectRef) -> Iterator[Diagnostic]:
+    """Warnings about containers that patches add by a slip."""
+    for layer in one.layers if one.before is not None else ():
+        if one.before is not None and isinstance(layer, Patch) and not layer.is_list:
+            yield from added_containers(layer, one.before.value, one.value, ref)
 
 
 def unfit(message: str, span: Span, hint: str) -> Diagnostic:
