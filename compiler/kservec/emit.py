@@ -15,6 +15,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TypeAlias
 
+from kservec.core.patterns import Pattern
 from kservec.core.text.scalars import shortest_number
 from kservec.core.tree import Json
 
@@ -40,7 +41,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r
 # Lines that keep their meaning as a block: no tab before and no blank after the text of a line. Lines that begin like a
 # command of a CI system would be taken for one in its log, where it cannot tell whose they are.
 _LINE = rf"(?!\t| *(?:::|##(?:vso)?\[))[^\n{_UNPRINTABLE}]*+(?<![ \t])"
-_match_block = re.compile(rf"(?![ \n])(?:{_LINE}\n)*+{_LINE}(?<!\n\n)\Z").match
+_match_block = Pattern(rf"(?![ \n])(?:{_LINE}\n)*+{_LINE}(?<!\n\n)\Z").match
 
 
 def dump(value: Json) -> str:

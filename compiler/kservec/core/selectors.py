@@ -6,15 +6,16 @@ Kubernetes: staging/src/k8s.io/apimachinery/pkg/labels/selector.go, Requirement.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from kservec.core.patterns import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kservec.core.tree import Json
 
-_is_number = re.compile(r"[+-]?[0-9]{1,19}").fullmatch
+_is_number = Pattern(r"[+-]?[0-9]{1,19}").fullmatch
 
 
 def selects(selector: Json, labels: Mapping[str, str]) -> bool:

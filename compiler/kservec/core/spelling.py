@@ -6,10 +6,11 @@ writes the input, so the time that it takes is bounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+
+from kservec.core.patterns import Pattern
 
 SLIP = 2
 """Edits that one slip takes."""
@@ -22,7 +23,7 @@ SHORTEST = 3
 MOST_PARTS = 12
 """Parts of a name that are looked at."""
 
-_parts_of = re.compile(r"[^\W_]+").findall
+_parts_of = Pattern(r"[^\W_]+").findall
 
 
 def closest(word: str, candidates: Iterable[str]) -> str | None:

@@ -8,7 +8,6 @@ where it is decoded.
 from __future__ import annotations
 
 import binascii
-import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.cluster import ENTRY_FIELDS, Secret
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.golang.decoding import decode
+from kservec.core.patterns import Pattern
 from kservec.documents.added_keys import gains_keys
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ KEYS_UNKNOWN = Code(
     "service uses it, declare its keys in a Cluster document.",
 )
 
-holds_password = re.compile(r"(?:[a-zA-Z][\w+.-]*://)?[^/@\s:\"{}]+:[^/@\s\"{}]+@[^/@\s]+").match
+holds_password = Pattern(r"(?:[a-zA-Z][\w+.-]*://)?[^/@\s:\"{}]+:[^/@\s\"{}]+@[^/@\s]+").match
 """Whether a text begins as a URL with user and password does."""
 
 

@@ -7,13 +7,13 @@ KServe: pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/ingress_reco
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import ObjectRef
 from kservec.core.knative.annotations import INITIAL_SCALE, refused_initial_scale
 from kservec.core.knative.domains import component_host, domain_endings, public_host, undeclared_domain
 from kservec.core.names import CLUSTER_LOCAL, KNATIVE_VISIBILITY_LABEL, SERVICE_PORT
+from kservec.core.patterns import Pattern
 from kservec.core.records import record
 from kservec.core.registry import Exposed, Style, StyleTrait
 from kservec.core.routing.domains import DEFAULT_SCHEME, additional_hosts, request_path, service_path
@@ -47,7 +47,7 @@ EXPLAIN = r"^/v1/models/[\w-]+:explain$"
 EXPLAIN_BELOW_PATH = r"(/v1/models/[\w-]+:explain)$"
 FIRST_GROUP = r"\1"
 
-find_special = re.compile(r"[\\.+*?()|\[\]{}^$]")
+find_special = Pattern(r"[\\.+*?()|\[\]{}^$]")
 
 
 @record

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from kservec.core.diagnostics import Severity
+from kservec.core.patterns import Pattern
 
 NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
-_UNSHOWN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNSHOWN = Pattern("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def plural(count: int, noun: str) -> str:

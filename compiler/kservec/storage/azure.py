@@ -5,11 +5,11 @@ KServe: pkg/credentials/azure/azure_secret.go
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kservec.core.models.credentials import secret_variable
 from kservec.core.models.storage_scheme import Delivery, Lack, Scheme
+from kservec.core.patterns import Pattern
 from kservec.core.registry import Credential, Grant
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ VARIABLES = (
 ALWAYS = "AZURE_TENANT_ID"
 """Referred to even where the Secret lacks it."""
 
-_is_blob = re.compile(r"https://.+?.blob.core.windows.net/.+").search
+_is_blob = Pattern(r"https://.+?.blob.core.windows.net/.+").search
 
 
 def claims(uri: str) -> int:

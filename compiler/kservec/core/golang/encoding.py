@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
+from kservec.core.patterns import Pattern
 from kservec.core.tree import Json
 
 _quote: Final = json.encoder.encode_basestring
-_SPECIAL: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
-_SPECIAL_NO_HTML: Final = re.compile("[\u2028\u2029\ud800-\udfff]")
+_SPECIAL: Final = Pattern("[<>&\u2028\u2029\ud800-\udfff]")
+_SPECIAL_NO_HTML: Final = Pattern("[\u2028\u2029\ud800-\udfff]")
 
 
 def encode(value: Json, *, html: bool = True) -> str:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
 from kservec.core.digits import integer
+from kservec.core.patterns import Pattern
 
 MAX_WIDTH: Final = 1_000_000
 """Go's own limit of widths and precisions."""
@@ -53,9 +54,7 @@ class FormatError(Exception):
         self.unsupported = unsupported
 
 
-_DIRECTIVE: Final = re.compile(
-    r"%(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:(?P<dot>\.)(?P<precision>\d*))?(?P<verb>.|\Z)", re.S
-)
+_DIRECTIVE: Final = Pattern(r"%(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:(?P<dot>\.)(?P<precision>\d*))?(?P<verb>.|\Z)", re.S)
 _PLAIN_VERBS: Final = {"v", "s", "d", "q", "t", "x", "X", "o", "b", "c", "U", "e", "E", "f", "F", "g", "G"}
 _NUMBER_VERBS: Final = {"d": "d", "x": "x", "X": "X", "o": "o", "b": "b"}
 

@@ -17,6 +17,7 @@ from kservec.core.golang.encoding import encode, quote
 from kservec.core.golang.formatting import GoValue, NilPointer, Struct, Unknown
 from kservec.core.golang.template import HTML, TEXT, Options, render
 from kservec.core.golang.template_syntax import Reach, TemplateError
+from kservec.core.patterns import Pattern
 from kservec.core.tree import Json, Path
 
 __all__ = [
@@ -40,10 +41,10 @@ _CONTAINER_ORDER: Final = {
 }
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _AS_WRITTEN: Final = Options(no_value="")
-_asked: Final = re.compile(
+_asked: Final = Pattern(
     r"""\{\{-?\s*(?:\.(Labels|Annotations)\.(\w+)|index\s+\.(Labels|Annotations)\s+(?:"([^"]*)"|`([^`]*)`))\s*-?\}\}"""
 )
-find_metadata: Final = re.compile(
+find_metadata: Final = Pattern(
     r"\{\{-?\s*(?:index\s+)?\.(?:(?:Name|Namespace)\b|(?:Labels|Annotations)\b)[^{}]*\}\}"
 ).search
 """Finds a placeholder for the metadata in a text."""

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from kservec.core.digits import MOST_DIGITS
+from kservec.core.patterns import Pattern
 from kservec.core.tree import Path
 
 
@@ -153,16 +154,16 @@ class Token(NamedTuple):
     offset: int
 
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = Pattern(
     r"""(?P<space>[ \t\r\n]+) | (?P<raw>`[^`]*`) | (?P<string>"(?:[^"\\\n]|\\.)*") | (?P<char>'(?:[^'\\\n]|\\.)+')
     | (?P<number>[+-]?(?:\d|\.\d)(?:[\w.]|(?<=[eEpP])[+-])*) | (?P<field>\.\w+) | (?P<dot>\.) | (?P<variable>\$\w*)
     | (?P<word>\w+) | (?P<declare>:=) | (?P<assign>=) | (?P<pipe>\|) | (?P<open>\() | (?P<close>\)) | (?P<comma>,)""",
     re.VERBOSE,
 )
-_END: Final = re.compile(r"(?P<trim>[ \t\r\n]-\}\})|\}\}")
+_END: Final = Pattern(r"(?P<trim>[ \t\r\n]-\}\})|\}\}")
 _AFTER_WORD: Final = " \t\r\n.,|:)("
 _SPACES: Final = " \t\r\n"
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = Pattern(
     r"\\(?:([abfnrtv\\\"'])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.?))", re.DOTALL
 )
 _SIMPLE_ESCAPES: Final = dict(zip("abfnrtv\\\"'", "\a\b\f\n\r\t\v\\\"'", strict=True))

@@ -7,12 +7,12 @@ pkg/apis/serving/v1/revision_validation.go; networking/pkg/apis/networking/metad
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.digits import integer
 from kservec.core.golang.duration import seconds_of
+from kservec.core.patterns import Pattern
 from kservec.core.quantity import parse_quantity
 from kservec.core.schemas.faults import Fault
 
@@ -58,8 +58,8 @@ TRUE = ("1", "t", "T", "TRUE", "true", "True")
 FALSE = ("0", "f", "F", "FALSE", "false", "False")
 """What Go reads as true, and as false."""
 
-is_number = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
-is_whole = re.compile(r"[+-]?[0-9]+").fullmatch
+is_number = Pattern(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
+is_whole = Pattern(r"[+-]?[0-9]+").fullmatch
 
 
 def outside(least: float, most: float, unit: str = "") -> str:

@@ -10,10 +10,10 @@ Knative: pkg/reconciler/configuration/configuration.go, CheckNameAvailability
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, ObjectRef, Reject, Severity
+from kservec.core.patterns import Pattern
 from kservec.core.tree import lookup
 from kservec.core.unit import finding
 
@@ -33,10 +33,10 @@ HASH_LENGTH = 10
 WHOLE = 100
 PREVIOUS_TAG = "prev"
 
-is_numbered = re.compile(r".*-[0-9]{5,7}").fullmatch
+is_numbered = Pattern(r".*-[0-9]{5,7}").fullmatch
 """Whether a name looks like one that Knative has given: the generation with at least five digits."""
 
-is_digest = re.compile(rf"[0-9a-f]{{{HASH_LENGTH}}}").fullmatch
+is_digest = Pattern(rf"[0-9a-f]{{{HASH_LENGTH}}}").fullmatch
 """Whether the rest of a name is one that a build gives."""
 
 FIRST_CANARY = Code(

@@ -9,11 +9,11 @@ Knative: pkg/apis/serving/{k8s_validation,fieldmask}.go; pkg/apis/serving/v1/{re
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.knative.defaults import WRITABLE
+from kservec.core.patterns import Pattern
 from kservec.core.pods.containers import PROBES
 from kservec.core.schemas.faults import Fault
 from kservec.core.validity.pod_validity import sources_of
@@ -83,7 +83,7 @@ PORT_VARIABLE = "PORT"
 QUEUE_PROXY = "queue-proxy"
 RESERVED_PATHS = ("/", "/dev", "/dev/log")
 MEDIA = ("", "Memory")
-is_image = re.compile(
+is_image = Pattern(
     r"((localhost|[^/@\s]*[.:][^/@\s]*)/)?[a-z0-9_./-]{2,255}(:[A-Za-z0-9_.-]{0,128})?(@sha256:[0-9a-f]{64})?"
 ).fullmatch
 IMAGE_FORM = "[REGISTRY/]NAME[:TAG][@sha256:DIGEST], the name in lower case and of two characters at least"

@@ -13,6 +13,7 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.digits import INT64, integer
 from kservec.core.golang.decoding import decode
 from kservec.core.names import STORAGE_INITIALIZER, STORAGE_INITIALIZER_UID
+from kservec.core.patterns import Pattern
 from kservec.core.pods.containers import find
 from kservec.core.tree import Layer, Origin
 
@@ -32,7 +33,7 @@ NOT_A_USER = Code(
     "of Istio's sidecar is not looked up either.",
 )
 
-_is_integer = re.compile(r"[+-]?[0-9]+", re.ASCII).fullmatch
+_is_integer = Pattern(r"[+-]?[0-9]+", re.ASCII).fullmatch
 
 
 def with_cni_user(pod: Tree, annotations: Tree, subject: ObjectRef) -> tuple[Tree, tuple[Diagnostic, ...]]:

@@ -5,10 +5,10 @@ KServe: pkg/validation/confidential.go
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from kservec.core.models.storage_scheme import Delivery
+from kservec.core.patterns import Pattern
 
 if TYPE_CHECKING:
     from kservec.core.models.storage_scheme import Scheme
@@ -23,7 +23,7 @@ ABOUT_DECRYPTION: Final = (
     "container runtime (runtimeClassName), and a persistent volume claim is mounted as it is."
 )
 
-names_key = re.compile(r"kbs:///[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+").fullmatch
+names_key = Pattern(r"kbs:///[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+").fullmatch
 """Whether a text names a key of a key broker."""
 
 

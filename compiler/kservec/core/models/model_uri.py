@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.listing import SHOWN, listed
 from kservec.core.models.storage_scheme import SchemeTrait
+from kservec.core.patterns import Pattern
 from kservec.core.spelling import closest
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ PASSWORD = Code(
 )
 
 _has_scheme = re.compile(r"\w://", re.ASCII).search
-_match_beginning = re.compile(r"\s*(?P<word>[A-Za-z][\w+-]*)\s*(?P<signs>[:;/\\][:;/\\\s]*)").match
-_match_nothing = re.compile(r"\s*([:;][:;/\\]*[/\\])").match
+_match_beginning = Pattern(r"\s*(?P<word>[A-Za-z][\w+-]*)\s*(?P<signs>[:;/\\][:;/\\\s]*)").match
+_match_nothing = Pattern(r"\s*([:;][:;/\\]*[/\\])").match
 
 
 def is_local_path(uri: str) -> bool:

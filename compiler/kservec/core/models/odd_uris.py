@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.models.model_uri import ANY_SCHEME, is_local_path, lack_of, meant_uri
 from kservec.core.names import STORAGE_INITIALIZER
+from kservec.core.patterns import Pattern
 from kservec.core.pods.containers import find
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ UNFILLED = Code(
 
 CODES = frozenset((INCOMPLETE, SURPLUS, UNFILLED, WHITE_SPACE))
 
-_placeholders = re.compile(
+_placeholders = Pattern(
     # of shells, Flux and Kubernetes: ${a}, $(a), $A; $a only as a whole word, for keys may have the sign in them
     r"\$\{(?!\{)(?P<flux>\w*)[^{}]*\}|\$\((?P<variable>[^()]*)\)|\$[A-Z_][A-Z0-9_]*|(?<![\w$])\$[a-z]\w*(?![\w$])"
     # {{a}}, ${{a}}, {% a %}, {a}, #{a}, <a>, [a], [[a]], ((a))
@@ -74,15 +75,15 @@ _placeholders = re.compile(
     r"|(?<=[/:])(?P<nothing>None|undefined|null|nil)(?=[/:]|\Z)",
     re.ASCII,
 ).finditer
-_is_version = re.compile(r"\[(?:v|ver|version|r|rev|rc)\d[\w.-]*\]", re.ASCII | re.IGNORECASE).fullmatch
+_is_version = Pattern(r"\[(?:v|ver|version|r|rev|rc)\d[\w.-]*\]", re.ASCII | re.IGNORECASE).fullmatch
 """What is in brackets and surely meant as it is."""
-_query = re.compile(r"https?://[^?#]*\?[^#]*", re.ASCII | re.IGNORECASE).match
-_may_be_asked = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]").fullmatch
+_query = Pattern(r"https?://[^?#]*\?[^#]*", re.ASCII | re.IGNORECASE).match
+_may_be_asked = Pattern(r"\{[^{}]*\}|\[[^\[\]]*\]").fullmatch
 """What a query may well have in it: sets and lists of what is asked for."""
 _has_word = re.compile(r"__|(?i:e[_-]?me)|YOUR|FIXME|TODO|[/:](?:None|undefined|null|nil)(?:[/:]|\Z)", re.ASCII).search
 """Beginnings of placeholders that are made of letters alone, which a URI that looks plain may have."""
-_odd_space = re.compile(r"://[^/]*(?P<begin>\s)|/(?P<after>\s)|(?P<before>\s)/|(?P<other>[^\S ])").search
-_any_space = re.compile(r"://.*(?P<any>\s)", re.DOTALL).search
+_odd_space = Pattern(r"://[^/]*(?P<begin>\s)|/(?P<after>\s)|(?P<before>\s)/|(?P<other>[^\S ])").search
+_any_space = Pattern(r"://.*(?P<any>\s)", re.DOTALL).search
 """White space where names of files have none, and anywhere."""
 _is_plain = re.compile(r"[a-z][a-z0-9+]*://[\w-][\w.:-]*/[\w./:=~+-]*", re.ASCII).fullmatch
 

@@ -19,6 +19,7 @@ from kservec.core.golang.placeholders import TemplateError, render_text
 from kservec.core.golang.template_functions import BUILTINS
 from kservec.core.golang.template_parse import parse
 from kservec.core.names import CLUSTER_LOCAL, CLUSTER_LOCAL_LABEL
+from kservec.core.patterns import Pattern
 from kservec.core.serving.name_length import longest_name
 from kservec.core.unit import Mode
 
@@ -58,12 +59,12 @@ ADDITIONAL_DOMAIN = Code(
 )
 
 _LABEL = rf"(?!-)[-a-z0-9]{{1,{MAX_PART}}}(?<!-)"
-_is_label = re.compile(_LABEL).fullmatch
+_is_label = Pattern(_LABEL).fullmatch
 _is_host = re.compile(rf"{_LABEL}(?:\.{_LABEL})+").fullmatch
 _is_subdomain = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
 _find_plain = re.compile(r"\{\{ *\.(Name|Namespace|IngressDomain) *\}\}")
 _find_name = re.compile(r"\{\{ *\.Name *\}\}")
-_is_path = re.compile(r"/([^%\x00-\x1f\x7f]|%[0-9a-fA-F]{2})*").fullmatch
+_is_path = Pattern(r"/([^%\x00-\x1f\x7f]|%[0-9a-fA-F]{2})*").fullmatch
 
 
 @lru_cache(maxsize=8)

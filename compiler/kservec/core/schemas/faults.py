@@ -5,10 +5,10 @@ Decides how a place is written and which kinds of structural fault there are. Mu
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.patterns import Pattern
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json, Path
@@ -66,7 +66,7 @@ ALTERNATIVES = Code(
     "The schema of the kind allows certain combinations of fields only.",
 )
 
-_plain_step = re.compile(r"[A-Za-z_][-A-Za-z0-9_]*").fullmatch
+_plain_step = Pattern(r"[A-Za-z_][-A-Za-z0-9_]*").fullmatch
 
 
 class Fault(NamedTuple):

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.patterns import Pattern
 from kservec.core.schemas.faults import Fault, field_path
 
 if TYPE_CHECKING:
@@ -79,13 +80,13 @@ ANNOTATIONS_TOO_LARGE = Code(
 
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _WORD = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
-_is_subdomain = re.compile(_SUBDOMAIN).fullmatch
+_is_subdomain = Pattern(_SUBDOMAIN).fullmatch
 # An API server takes control characters, too; no file can be called so.
-_is_path_segment = re.compile(r"(?!\.{1,2}\Z)[^/%\x00-\x1f\x7f]+").fullmatch
-_is_label_name = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
-_is_key = re.compile(f"({_SUBDOMAIN}/)?{_WORD}").fullmatch
-_is_label_value = re.compile(f"({_WORD})?").fullmatch
-_is_placeholder = re.compile(r".*(\{\{.*\}\}|\$\{?\w+|<[^<>]+>).*", re.DOTALL).fullmatch
+_is_path_segment = Pattern(r"(?!\.{1,2}\Z)[^/%\x00-\x1f\x7f]+").fullmatch
+_is_label_name = Pattern(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
+_is_key = Pattern(f"({_SUBDOMAIN}/)?{_WORD}").fullmatch
+_is_label_value = Pattern(f"({_WORD})?").fullmatch
+_is_placeholder = Pattern(r".*(\{\{.*\}\}|\$\{?\w+|<[^<>]+>).*", re.DOTALL).fullmatch
 
 PLAIN_LABEL = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 PLAIN_SUBDOMAIN = rf"{PLAIN_LABEL}(?:\.{PLAIN_LABEL})*"

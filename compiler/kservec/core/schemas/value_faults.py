@@ -5,13 +5,13 @@ Decides the wording, and what to write instead. Must not decide what is valid: t
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from kservec.core.diagnostics import NOT_SHOWN
 from kservec.core.digits import INT64, integer
+from kservec.core.patterns import Pattern
 from kservec.core.schemas.faults import (
     ALTERNATIVES,
     DUPLICATE,
@@ -55,7 +55,7 @@ _LIMITS = {
     "minProperties": "needs {} or more fields",
     "maxProperties": "takes no more than {} fields",
 }
-_is_integer = re.compile(r"[-+]?[0-9]+").fullmatch
+_is_integer = Pattern(r"[-+]?[0-9]+").fullmatch
 
 
 def value_fault(error: ValidationError, path: Path, subject: Subject) -> Fault:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kservec.core.patterns import Pattern
 from kservec.core.records import evolve
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ LONGEST_TEXT = 1000
 END = 20
 CUT = "…"
 
-_find_quoted = re.compile(
+_find_quoted = Pattern(
     r"""(?<![^\s(\[{:=,])(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")(?!\w)"""
     rf"""|(?<!\S)\S{{{LONGEST_WORD + 1},}}""",
     re.DOTALL,

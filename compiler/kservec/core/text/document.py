@@ -15,14 +15,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from kservec.core.diagnostics import Span
 from kservec.core.paths import Json, Path, index_of
+from kservec.core.patterns import Pattern
 from kservec.core.text.events import Ends, find_ends
 
 Position: TypeAlias = "int | list[Any]"
 """Offset of a scalar; `[offset, item, ...]` for a list; `[offset, key, value, ...]` for a map, in its order."""
 
-_find_breaks = re.compile(r"\r\n|\r|\n").finditer
-_match_token = re.compile(r"\"(?:[^\"\\\n]++|\\.)*+\"|'[^'\n]*'|[^\s,:\[\]{}]++(?::[^\s,\[\]{}]++)*+").match
-_match_properties = re.compile(r"(?:[&!]\S*[ \t]+)*").match
+_find_breaks = Pattern(r"\r\n|\r|\n").finditer
+_match_token = Pattern(r"\"(?:[^\"\\\n]++|\\.)*+\"|'[^'\n]*'|[^\s,:\[\]{}]++(?::[^\s,\[\]{}]++)*+").match
+_match_properties = Pattern(r"(?:[&!]\S*[ \t]+)*").match
 
 
 class _Place(NamedTuple):

@@ -6,7 +6,6 @@ the slow one takes no tabs after a colon or dash.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,13 +20,15 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from kservec.core.patterns import Pattern
+
 HAS_LIBYAML: bool = yaml.__with_libyaml__
 """Whether the fast parser is there."""
 
 if HAS_LIBYAML:
     from yaml._yaml import CParser
 
-_find_surrogate = re.compile("[\ud800-\udfff]").search
+_find_surrogate = Pattern("[\ud800-\udfff]").search
 
 NextEvent: TypeAlias = Callable[[], Any]
 """Gives the next event; raises `yaml.YAMLError`, and the slow parser `ValueError` too, on text that is not YAML."""

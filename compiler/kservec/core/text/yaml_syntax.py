@@ -15,6 +15,7 @@ from typing import NamedTuple
 import yaml
 
 from kservec.core.diagnostics import Code, Diagnostic, Severity, Span
+from kservec.core.patterns import Pattern
 from kservec.core.text.document import SourceText
 from kservec.core.text.reading import CONTROL_CHARACTER, TOO_DEEP
 from kservec.core.text.yaml_reader import TEMPLATE, TEMPLATE_ADVICE, TEMPLATE_MESSAGE
@@ -58,11 +59,11 @@ _ADVICE = {
     "\x1a": "remove it; DOS programs mark the end of a file with it",
     "\ufffe": "save the file as UTF-8",
 }
-_find_conflict = re.compile(r"^(?:<{7}|>{7}|\|{7})(?=[ \r\n]|\Z)", re.MULTILINE).search
-_find_template = re.compile(r"\{\{|\{%").search
-_match_glued_colon = re.compile(r"\s*(?:-\s+)?[\w.-]+(:)[^\s/:]").match
-_match_glued_dash = re.compile(r"\s*(-)[^\s-]").match
-_match_block_line = re.compile(r"\s*(?:-\s|[\w./-]+:(?:\s|\Z)|---)").match
+_find_conflict = Pattern(r"^(?:<{7}|>{7}|\|{7})(?=[ \r\n]|\Z)", re.MULTILINE).search
+_find_template = Pattern(r"\{\{|\{%").search
+_match_glued_colon = Pattern(r"\s*(?:-\s+)?[\w.-]+(:)[^\s/:]").match
+_match_glued_dash = Pattern(r"\s*(-)[^\s-]").match
+_match_block_line = Pattern(r"\s*(?:-\s|[\w./-]+:(?:\s|\Z)|---)").match
 _CLOSERS = {"[": "]", "{": "}"}
 _LONGEST_KEY = 1024
 _MOST_CONTROLS = 20

@@ -5,10 +5,10 @@ Kubernetes: pkg/apis/core/validation/validation.go, validateContainers and valid
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kservec.core.patterns import Pattern
 from kservec.core.pods.containers import HOOKS, PROBES
 from kservec.core.quantity import parse_quantity
 from kservec.core.schemas.object_meta import is_key
@@ -55,13 +55,13 @@ NOT_OF_THE_NODE = {
     "required": ["type"],
 }
 
-_is_field = re.compile(
+_is_field = Pattern(
     r"metadata\.(name|namespace|uid|(labels|annotations)\['[^']+'\])|spec\.(nodeName|serviceAccountName)"
     r"|status\.(hostIPs?|podIPs?)"
 ).fullmatch
-_is_resource = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)").fullmatch
+_is_resource = Pattern(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)").fullmatch
 PLAIN_RESOURCE = r"cpu|memory|ephemeral-storage|[a-z]+(?:\.[a-z]+)+/[a-z]+"
-_is_header = re.compile(r"[-A-Za-z0-9]+").fullmatch
+_is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
 
 
 def is_resource_name(name: str) -> bool:

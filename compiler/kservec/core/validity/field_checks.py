@@ -7,11 +7,11 @@ check. Must not know where a value stands, nor any kind: the tables of rules do.
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
+from kservec.core.patterns import Pattern
 from kservec.core.quantity import is_cut, is_negative
 from kservec.core.schemas.object_meta import (
     PLAIN_KEY,
@@ -173,9 +173,9 @@ def keys_are(test: Test, expected: str, fine: str = "") -> Check:
     return Check(find, {"propertyNames": plain(fine)} if fine else ABSENT)
 
 
-_is_word = re.compile(r"[-._a-zA-Z0-9]{1,253}").fullmatch
-_is_variable = re.compile(r"[ -<>-~]+").fullmatch
-_is_port_name = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?").fullmatch
+_is_word = Pattern(r"[-._a-zA-Z0-9]{1,253}").fullmatch
+_is_variable = Pattern(r"[ -<>-~]+").fullmatch
+_is_port_name = Pattern(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?").fullmatch
 
 _PLAIN_FILE = "[-_A-Za-z0-9][-._A-Za-z0-9]*"
 

@@ -6,10 +6,10 @@ An API server takes them, and KServe makes them: the pod is there, and waits for
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.patterns import Pattern
 from kservec.core.pods.image_names import is_reference
 from kservec.core.schemas.faults import Fault
 from kservec.core.visible import visible
@@ -25,7 +25,7 @@ IMAGE = Code(
     "place-holder that nobody filled in. The API server takes it, and the pod stays in InvalidImageName. Of a model "
     "that is an image, the name is what stands behind oci:// in its URI.",
 )
-_fill_variables = re.compile(r"\$\{[A-Za-z_]\w*\}").sub
+_fill_variables = Pattern(r"\$\{[A-Za-z_]\w*\}").sub
 FORM = "[REGISTRY/]NAME[:TAG][@DIGEST], the name in lower case"
 
 

@@ -13,6 +13,7 @@ from kservec.core.digits import integer
 from kservec.core.knative.annotations import service_annotation_faults
 from kservec.core.knative.validity import knative_faults
 from kservec.core.paths import lookup
+from kservec.core.patterns import Pattern
 from kservec.core.pods.templates import LEADER, TEMPLATE, WORKER
 from kservec.core.quantity import is_cut
 from kservec.core.schemas.faults import Fault, field_path
@@ -64,7 +65,7 @@ ROLLOUT = Code(
 )
 
 SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
-PERCENT = re.compile(r"[0-9]+%\Z").match
+PERCENT = Pattern(r"[0-9]+%\Z").match
 USUAL_ROLLOUT = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
 """KServe's default, which nearly all workloads have: nothing is wrong with it."""
 

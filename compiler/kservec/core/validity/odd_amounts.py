@@ -6,10 +6,10 @@ the tables of rules do.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.patterns import Pattern
 from kservec.core.quantity import is_cut, parse_quantity
 from kservec.core.validity.field_rules import Check, Wrong, unless
 
@@ -52,7 +52,7 @@ PLAIN_AMOUNTS = {
     "patternProperties": {"/gpu$": {"maxLength": 3, "minimum": 0, "exclusiveMaximum": MOST_DEVICES}},
 }
 
-_match_amount = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>m|k|[KMGT]i?)?\Z").match
+_match_amount = Pattern(r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>m|k|[KMGT]i?)?\Z").match
 
 
 @unless(PLAIN_AMOUNTS)

@@ -5,12 +5,12 @@ Kubernetes: pkg/apis/core/validation/validation.go, ValidatePodSpec
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kservec.core.names import KSERVE_CONTAINER, STORAGE_INITIALIZER, TRANSFORMER_CONTAINER
 from kservec.core.paths import item_key
+from kservec.core.patterns import Pattern
 from kservec.core.pods.container_names import meant_container
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
@@ -68,7 +68,7 @@ PLAIN_REQUIREMENT = {
     "properties": {"operator": {"enum": sorted(WITH_VALUES)}, "values": {"type": "array", "minItems": 1}},
     "required": ["operator", "values"],
 }
-_is_sysctl = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?").fullmatch
+_is_sysctl = Pattern(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?").fullmatch
 
 
 def of_containers(fine: Json) -> Json:

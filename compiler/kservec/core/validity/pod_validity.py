@@ -7,12 +7,12 @@ Kubernetes: pkg/apis/core/validation/validation.go, ValidatePodTemplateSpec and 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from kservec.core.diagnostics import Code, Severity
+from kservec.core.patterns import Pattern
 from kservec.core.pods.containers import PROBES
 from kservec.core.quantity import compare, is_negative
 from kservec.core.schemas.conjunction import both
@@ -59,8 +59,8 @@ NOT_SERVED = Code(
     "Pods of a Deployment restart always and have no deadline.",
 )
 
-LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
-PORT_NAME = re.compile(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?\Z").match
+LABEL = Pattern(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z").match
+PORT_NAME = Pattern(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?\Z").match
 LONGEST_PORT_NAME = 15
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 NAMED = {"required": ["name"], "properties": {"name": {"type": "string", **plain(PLAIN_LABEL)}}}

@@ -5,11 +5,11 @@ Kubernetes: pkg/apis/core/validation/validation.go, ValidateVolumes
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kservec.core.patterns import Pattern
 from kservec.core.validity.field_checks import A_CONFIG_KEY, A_PATH_BELOW, an_amount, exactly_one, needs, takes, within
 from kservec.core.validity.field_rules import ABSENT, INVALID, REPEATED, Rule, Wrong, unless
 from kservec.core.validity.odd_amounts import KILO, MEGA, an_odd_size
@@ -21,7 +21,7 @@ HIGHEST_MODE = 0o777
 SHORTEST_TOKEN_SECONDS = 600
 LONGEST_TOKEN_SECONDS = 2**32
 
-_is_file_of_pod = re.compile(
+_is_file_of_pod = Pattern(
     r"metadata\.(name|namespace|uid|labels|annotations|(labels|annotations)\['[^']+'\])"
 ).fullmatch
 
