@@ -17,7 +17,9 @@ ENABLED = {"localModel": {"enabled": True}}
 V1ALPHA1 = "serving.kserve.io/v1alpha1"
 
 
-def group(name: str, *, pool: str = "", volume: Mapping[str, Any] | None = None, claim: Any = None) -> dict[str, Any]:
+def group(
+    name: str, *, pool: str = "", volume: Mapping[str, Any] | None = None, claim: Any = None, limit: str = "100Gi"
+) -> dict[str, Any]:
     """A node group with volumes on the nodes of a pool of its own name."""
     wanted = {"matchExpressions": [{"key": POOL, "operator": "In", "values": [pool or name]}]}
     volume_spec: dict[str, Any] = {
@@ -35,7 +37,7 @@ def group(name: str, *, pool: str = "", volume: Mapping[str, Any] | None = None,
         **(claim or {}),
     }
     volume_spec = {field: value for field, value in volume_spec.items() if value is not None}
-    spec = {"storageLimit": "100Gi", "persistentVolumeSpec": volume_spec, "persistentVolumeClaimSpec": claim_spec}
+    spec = {"storageLimit": limit, "persistentVolumeSpec": volume_spec, "persistentVolumeClaimSpec": claim_spec}
     return {"apiVersion": V1ALPHA1, "kind": "LocalModelNodeGroup", "metadata": {"name": name}, "spec": spec}
 
 
@@ -203,6 +205,7 @@ def test_parameters_without_a_key_have_no_effect() -> None:
         (cache(sourceModelUri="warehouse://a/b"), GROUPS, "localmodel/not-downloadable"),
         (cache(modelSize="101Gi", nodeGroups=["small"]), GROUPS, "localmodel/too-large"),
         (cache(modelSize="10m"), GROUPS, "output/quantity-odd"),
+        (cache(nodeGroups=["s"], modelSize="0"), (group("s", limit="500m"),), "output/quantity-odd"),
         (cache(nodeGroups=["s"]), (group("s", claim={"storageClassName": "x"}),), "localmodel/cannot-bind"),
         (cache(nodeGroups=["s"]), (group("s", claim={"volumeMode": "Block"}),), "localmodel/cannot-bind"),
         (cache(nodeGroups=["s"]), (group("s", claim={"accessModes": ["ReadOnlyMany"]}),), "localmodel/cannot-bind"),

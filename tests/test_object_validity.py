@@ -380,7 +380,10 @@ def test_amounts_that_are_hardly_meant(resource: str, amount: str | int, problem
         ("cpu", "999999m"),
         ("nvidia.com/gpu", "999"),
         ("nvidia.com/gpumem", "30000"),
-        ("hugepages-2Mi", "2"),
+        ("hugepages-2Mi", "0"),
+        ("hugepages-2Mi", "4Mi"),
+        ("hugepages-1Gi", "2048Mi"),
+        ("hugepages-64k", 128000),
         ("rdma/hca", "1k"),
     ],
 )
@@ -440,3 +443,32 @@ def test_odd_amounts_of_other_objects(ref: tuple[str, str], spec: dict[str, Any]
     """Claims, volumes and autoscalers have amounts, too."""
     (fault,) = object_faults(*ref, {"metadata": {"name": "a"}, "spec": spec})
     assert (fault.code.slug, fault.code.severity) == ("output/quantity-odd", Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "remedy"),
+    [
+        ("hugepages-2Mi", 3, "did you mean 6Mi?"),
+        ("hugepages-2Mi", "3", "did you mean 6Mi?"),
+        ("hugepages-2Mi", "5Mi", "did you mean 6Mi?"),
+        ("hugepages-1Gi", "2", "did you mean 2Gi?"),
+        ("hugepages-1Gi", "1500Mi", "did you mean 2Gi?"),
+        ("hugepages-0.5Gi", "5Mi", "use a multiple of 0.5Gi"),
+        ("hugepages-big", "5Mi", "call it hugepages-2Mi"),
+        ("hugepages-0", "5Mi", "call it hugepages-2Mi"),
+    ],
+)
+@pytest.mark.parametrize("whole_pod", [False, True])
+def test_huge_pages_come_whole(name: str, amount: str | int, remedy: str, whole_pod: bool) -> None:
+    """An API server refuses bytes that are no multiple of the size of a page, of containers and of whole pods."""
+    resources = {"limits": {"memory": "1Gi", name: amount}}
+    pod = {**SOUND, "resources": resources} if whole_pod else with_container(resources=resources)
+    (fault,) = pod_faults(pod)
+    assert (fault.code.slug, fault.path[-2:], fault.help) == ("pod/invalid-value", ("limits", name), remedy)
+
+
+@pytest.mark.parametrize("kind", ["limits", "requests"])
+def test_odd_amounts_of_a_whole_pod(kind: str) -> None:
+    """Amounts of a pod are judged like those of its containers."""
+    (fault,) = pod_faults({"containers": [{"name": "a", "image": "a:1"}], "resources": {kind: {"memory": "512m"}}})
+    assert (fault.code.slug, fault.path) == ("output/quantity-odd", ("resources", kind, "memory"))

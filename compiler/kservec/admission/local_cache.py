@@ -15,7 +15,7 @@ from kservec.core.quantity import compare, parse_quantity
 from kservec.core.records import evolve
 from kservec.core.spelling import meant_name
 from kservec.core.tree import lookup
-from kservec.core.validity.odd_amounts import KILO, odd_size
+from kservec.core.validity.odd_amounts import KILO, MEGA, odd_size
 from kservec.core.visible import visible
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def admit_cache(cache: LocalCache, cluster: Cluster, platform: PlatformConfig) -
             yield _no_group(cache, i, cluster)
         else:
             yield from _check_size(cache, group, cluster)
+            yield from _check_limit(group)
     for wrong in odd_size(cache.spec.model_size, KILO, "Gi"):
         yield _finding(cache, wrong.code, f"modelSize {wrong.message}", ("spec", "modelSize"), wrong.remedy)
     if not platform.local_model.enabled:
@@ -91,6 +92,14 @@ def _check_uri(cache: LocalCache, cluster: Cluster) -> Iterator[Diagnostic]:
         help="list the node groups of both in one of them",
         subject=cache.ref,
     )
+
+
+def _check_limit(group: NodeGroup) -> Iterator[Diagnostic]:
+    """What there is to say of the room that a group has on each node."""
+    path: Path = ("spec", "storageLimit")
+    for wrong in odd_size(group.spec.storage_limit, MEGA, "Gi"):
+        place, message = group.document.span(path), f"storageLimit {wrong.message}"
+        yield Diagnostic(code=wrong.code, message=message, span=place, help=wrong.remedy, subject=group.ref)
 
 
 def _no_group(cache: LocalCache, index: int, cluster: Cluster) -> Diagnostic:

@@ -6,6 +6,7 @@ Kubernetes: pkg/apis/core/validation/validation.go, validateContainers and valid
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from typing import TYPE_CHECKING
 
 from kservec.core.patterns import Pattern
@@ -34,7 +35,7 @@ from kservec.core.validity.field_checks import (
     without,
 )
 from kservec.core.validity.field_rules import ABSENT, INVALID, MISSING, Rule, Wrong, unless
-from kservec.core.validity.odd_amounts import odd_amounts
+from kservec.core.validity.odd_amounts import odd_amounts, worth
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
@@ -44,6 +45,9 @@ HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
 SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 PROBE_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+HUGE_PAGES = "hugepages-"
+MANY_PAGES = 10**5
+"""Bytes below which an amount of huge pages is a number of them."""
 STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
 HIGHEST_ID = 2**31 - 1
@@ -61,12 +65,13 @@ _is_field = Pattern(
 ).fullmatch
 _is_resource = Pattern(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)").fullmatch
 PLAIN_RESOURCE = r"cpu|memory|ephemeral-storage|[a-z]+(?:\.[a-z]+)+/[a-z]+"
+_match_size = Pattern(r"(?P<number>[0-9]+)(?P<unit>[A-Za-z]*)").fullmatch
 _is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
 
 
 def is_resource_name(name: str) -> bool:
     """Whether the text names a resource: a standard one, or one with a domain."""
-    return name in STANDARD or name.startswith("hugepages-") or ("/" in name and is_key(name))
+    return name in STANDARD or name.startswith(HUGE_PAGES) or ("/" in name and is_key(name))
 
 
 @unless({"patternProperties": {"/": {"type": ["string", "integer"], "pattern": "^[0-9]+$"}}})
@@ -100,8 +105,35 @@ _PLAIN_NAMES = {"propertyNames": {"pattern": "^[^h]"}}
 def huge_pages(resources: Json) -> Iterator[Wrong]:
     """Huge pages are memory that comes on top of other resources."""
     names = {*(resources.get("limits") or ()), *(resources.get("requests") or ())}
-    if any(name.startswith("hugepages-") for name in names) and names.isdisjoint({"cpu", "memory"}):
+    if any(name.startswith(HUGE_PAGES) for name in names) and names.isdisjoint({"cpu", "memory"}):
         yield Wrong(MISSING, "has huge pages, but neither cpu nor memory", remedy="add memory or cpu")
+
+
+@unless(_PLAIN_NAMES)
+def whole_pages(resources: Json) -> Iterator[Wrong]:
+    """Huge pages come whole: as so many bytes as some pages of their size have.
+
+    Kubernetes: pkg/apis/core/v1/helper/helpers.go, IsHugePageResourceValueDivisible
+    """
+    for name, quantity in (resources or {}).items():
+        size = name.removeprefix(HUGE_PAGES)
+        if size == name or not (worth(quantity) > 0):
+            continue
+        page, amount = worth(size), ceil(worth(quantity))
+        if page <= 0 or page.denominator != 1:
+            yield Wrong(INVALID, f'has no size of a page behind "{HUGE_PAGES}"', (name,), "call it hugepages-2Mi")
+        elif amount % page:
+            problem = f"is {quantity}, but must be a multiple of {size}, the size of a page"
+            yield Wrong(INVALID, problem, (name,), meant_pages(amount, size))
+
+
+def meant_pages(amount: int, size: str) -> str:
+    """What to write for an amount of huge pages that are not whole: a small one is a number of pages."""
+    found = _match_size(size)
+    if found is None:
+        return f"use a multiple of {size}"
+    pages = amount if amount < MANY_PAGES else ceil(amount / worth(size))
+    return f"did you mean {int(found['number']) * pages}{found['unit']}?"
 
 
 @unless({"enum": [0, 1]})
@@ -216,6 +248,7 @@ CONTAINER_RULES: tuple[Rule, ...] = (
     ),
     *one_per_kind(amounts),
     *one_per_kind(whole),
+    *one_per_kind(whole_pages),
     *one_per_kind(odd_amounts),
     Rule("resources", huge_pages),
     Rule("volumeMounts[]", needs("mountPath")),

@@ -14,7 +14,7 @@ from kservec.core.patterns import Pattern
 from kservec.core.pods.container_names import meant_container
 from kservec.core.pods.containers import HOOKS
 from kservec.core.schemas.object_meta import PLAIN_KEY, is_key
-from kservec.core.validity.container_rules import HIGHEST_ID, amounts, profile_rules
+from kservec.core.validity.container_rules import HIGHEST_ID, amounts, one_per_kind, profile_rules, whole_pages
 from kservec.core.validity.field_checks import (
     A_KEY,
     A_LABEL,
@@ -34,6 +34,7 @@ from kservec.core.validity.field_checks import (
     without,
 )
 from kservec.core.validity.field_rules import ABSENT, INVALID, MISSING, Check, Rule, Wrong, unless
+from kservec.core.validity.odd_amounts import odd_amounts
 
 if TYPE_CHECKING:
     from kservec.core.tree import Json
@@ -322,10 +323,12 @@ POD_RULES: tuple[Rule, ...] = (
     Rule("priorityClassName", A_SUBDOMAIN),
     Rule("runtimeClassName", A_SUBDOMAIN),
     Rule("overhead", amounts),
+    Rule("overhead", whole_pages),
     Rule("resources.limits", keys_are(is_pod_resource, "cpu, memory or hugepages-<size>")),
     Rule("resources.requests", keys_are(is_pod_resource, "cpu, memory or hugepages-<size>")),
-    Rule("resources.limits", amounts),
-    Rule("resources.requests", amounts),
+    *one_per_kind(amounts),
+    *one_per_kind(whole_pages),
+    *one_per_kind(odd_amounts),
     Rule("readinessGates[].conditionType", A_KEY),
     Rule("imagePullSecrets", unique("name")),
     Rule("schedulingGates", unique("name")),
