@@ -474,3 +474,46 @@ def test_the_settings_of_secrets(plugs):
         "AWS_CA_BUNDLE", "AWS_CA_BUNDLE_CONFIGMAP", "AWS_DEFAULT_REGION", "S3_ENDPOINT", "S3_USER_VIRTUAL_BUCKET",
         "S3_USE_ACCELERATE", "S3_USE_HTTPS", "S3_VERIFY_SSL", "awsAnonymousCredential", "https-host",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("uri", ["models:/fraud/1", "runs:/4f1/model", "dbfs:/models/fraud", "mlflow-artifacts:/1/a"])
+def test_references_of_other_tools(attach, uri):
+    """What a registry of models calls so is a path that does not exist; the warning asks for where the files lie."""
+    (found,) = attach(uri).diagnostics
+    assert found.code.slug == "storage/scheme-misspelt"
+    assert f"begins with '{uri.partition('/')[0]}/'" in found.message
+    assert found.help == "write where the files of the model lie, such as s3://BUCKET/PATH"
+
+
+@pytest.mark.parametrize(
+    ("uri", "meant"),
+    [
+        ("hf://acme/tiny@main", "hf://acme/tiny:main"),
+        ("hf://acme/tiny@v1.0", "hf://acme/tiny:v1.0"),
+        ("hf://acme/tiny:a@b", ""),
+        ("hf://reader@acme/tiny", ""),
+        ("s3://acme/tiny@main", ""),
+    ],
+)
+def test_a_revision_behind_another_sign(attach, uri, meant):
+    """A revision stands behind a colon; names on a hub have no other sign that could be before one."""
+    found = attach(uri, image=OWN_IMAGE).diagnostics
+    said = [(d.code.slug, d.help) for d in found]
+    assert said == ([("storage/uri-revision", f"did you mean {meant}?")] if meant else [])
+
+
+def test_a_revision_of_a_pull_request(attach):
+    """It has slashes, which the storage initializer does not take: the commit has a name without."""
+    (found,) = attach("hf://acme/tiny:refs/pr/3", image=OWN_IMAGE).diagnostics
+    assert found.code.slug == "storage/uri-surplus"
+    assert "hf://acme/tiny:COMMIT" in found.help
+
+
+@pytest.mark.parametrize(
+    ("uri", "meant"), [("ms://acme/tiny", "modelscope"), ("huggingface://acme/tiny", "hf"), ("HuggingFace://a/b", "hf")]
+)
+def test_schemes_by_names_of_other_tools(attach, uri, meant):
+    """What other tools call a scheme does not resemble what KServe calls it."""
+    (found,) = attach(uri).diagnostics
+    assert found.code.slug == "storage/unknown-scheme"
+    assert found.help.startswith(f"did you mean {meant}://? ")

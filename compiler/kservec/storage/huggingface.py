@@ -35,6 +35,7 @@ SCHEME = Scheme(
         ("HF_XET_HIGH_PERFORMANCE", "1"),
         ("HF_XET_NUM_CONCURRENT_RANGE_GETS", "8"),
     ),
+    aliases=("huggingface", "hugging-face", "hfhub"),
     revision_mark=":",
     hub="https://huggingface.co/api/models/{repository}/revision/{revision}",
     hub_config="https://huggingface.co/{repository}/resolve/{revision}/config.json",

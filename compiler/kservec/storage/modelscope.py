@@ -30,5 +30,6 @@ SCHEME = Scheme(
     lacking=lacking_owner_or_model,
     most_parts=2,
     supported=False,
+    aliases=("ms",),
 )
 CREDENTIAL = Credential(name="modelscope", rank=80, keys=lambda _env: (TOKEN,), grant=grant)

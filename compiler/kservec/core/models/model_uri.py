@@ -48,7 +48,8 @@ MISSPELT = Code(
     "a storage URI whose scheme is not written as one",
     "KServe takes what has no `scheme://` in front for a path on the download container's own file system, where "
     "hardly any image has something: the pod never gets past its init container. Most often a colon or a slash was "
-    "forgotten, or the variable that held the scheme was empty. A real path begins with a slash.",
+    "forgotten, or the variable that held the scheme was empty. References of registries, such as `models:/fraud/1`, are "
+    "followed by nothing in KServe. A real path begins with a slash.",
 )
 
 PASSWORD = Code(
@@ -64,6 +65,8 @@ PASSWORD = Code(
 _has_scheme = re.compile(r"\w://", re.ASCII).search
 _match_beginning = Pattern(r"\s*(?P<word>[A-Za-z][\w+-]*)\s*(?P<signs>[:;/\\][:;/\\\s]*)").match
 _match_nothing = Pattern(r"\s*([:;][:;/\\]*[/\\])").match
+_match_foreign = Pattern(r"[A-Za-z][\w+.-]+:/", re.ASCII).match
+"""How registries of models write references: `models:/fraud/1`, `runs:/...`, `dbfs:/...`. `C:/` is none."""
 
 
 def is_local_path(uri: str) -> bool:
@@ -120,8 +123,12 @@ def misspelt_scheme(uri: str, env: Env, place: Callable[[], Span | None], subjec
     meant = meant_uri(uri, env)
     if meant and (beginning := _match_beginning(uri)):
         problem = f"begins with {beginning[0]!r}, which is no scheme"
+        remedy = f"did you mean {meant}?"
     elif nothing := _match_nothing(uri):
-        problem = f"has nothing before {nothing[1]}"
+        problem, remedy = f"has nothing before {nothing[1]}", "write the scheme, such as s3://, in front"
+    elif foreign := _match_foreign(uri):
+        problem = f"begins with {foreign[0]!r}, which is a reference that only other tools can follow"
+        remedy = "write where the files of the model lie, such as s3://BUCKET/PATH"
     else:
         return None
     if env.catalog.storage_container_for(uri) is not None:
@@ -130,7 +137,7 @@ def misspelt_scheme(uri: str, env: Env, place: Callable[[], Span | None], subjec
         code=MISSPELT,
         message=f"the URI of the model {problem}: it is taken for a path in the download container",
         span=place(),
-        help=f"did you mean {meant}?" if meant else "write the scheme, such as s3://, in front",
+        help=remedy,
         subject=subject,
     )
 
@@ -182,7 +189,7 @@ def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Di
     forms = supported_forms(env)
     known = {f.partition("://")[0] for f in forms}
     written = uri.partition("://")[0].strip()
-    meant = written if written in known else closest(written, known)
+    meant = written if written in known else (of_another_name(written, env) or closest(written, known))
     hint = f"did you mean {meant}://? " if meant is not None else ""
     uses = {form: len(s.traits) for s in env.plugs.schemes for form in (s.forms or s.prefixes)}
     order = sorted(forms, key=lambda form: (form.partition("://")[0] != meant, -uses.get(form, 0), form))
@@ -194,6 +201,12 @@ def unknown_scheme(uri: str, env: Env, origin: Origin, subject: ObjectRef) -> Di
         help=f"{hint}supported are {listed(order)}{more}, and what a ClusterStorageContainer declares",
         subject=subject,
     )
+
+
+def of_another_name(written: str, env: Env) -> str:
+    """The scheme that other tools call by a name; empty if none."""
+    names = {alias: scheme.prefixes[0] for scheme in env.plugs.schemes for alias in scheme.aliases}
+    return names.get(written.lower(), "").removesuffix("://")
 
 
 def supported_forms(env: Env) -> tuple[str, ...]:

@@ -40,6 +40,16 @@ SURPLUS = Code(
     "storage-initializer by its name.",
 )
 
+REVISION = Code(
+    "storage/uri-revision",
+    Severity.WARNING,
+    "a revision that is not written as one in a storage URI",
+    "KServe's storage initializer takes what stands behind a colon for the revision, and everything before it for the "
+    "name. Names on a hub have no `@`, which other tools write before a revision: the download asks for a model that "
+    "cannot exist, and the pod never gets past its init container. Nothing is said where the image is not a "
+    "storage-initializer by its name.",
+)
+
 WHITE_SPACE = Code(
     "storage/uri-white-space",
     Severity.WARNING,
@@ -60,7 +70,7 @@ UNFILLED = Code(
     "`${name}` where `gitops.flux.substitute` has one.",
 )
 
-CODES = frozenset((INCOMPLETE, SURPLUS, UNFILLED, WHITE_SPACE))
+CODES = frozenset((INCOMPLETE, REVISION, SURPLUS, UNFILLED, WHITE_SPACE))
 
 _placeholders = Pattern(
     # of shells, Flux and Kubernetes: ${a}, $(a), $A; $a only as a whole word, for keys may have the sign in them
@@ -113,12 +123,7 @@ def said_of(uri: str, place: Place, env: Env) -> Iterator[Diagnostic]:
     """What there is to say of a URI by what brings the model in."""
     container = downloader(uri, place.pod)
     if container is not None and STORAGE_INITIALIZER in container.get("image", ""):
-        if (lack := lack_of(uri, env)) is not None:
-            message = f"the URI of the model lacks {lack.parts}: it cannot be downloaded"
-            yield said(INCOMPLETE, message, f"write it as {lack.form}", place)
-        elif form := form_of_surplus(uri, env):
-            message = "the URI of the model goes on behind the model: it cannot be downloaded"
-            yield said(SURPLUS, message, f"write it as {form}, with no slash behind it", place)
+        yield from said_by_initializer(uri, place, env)
     placeholder = unfilled(uri, container, env)
     if placeholder:
         message = f"nothing fills in {placeholder!r} in the URI of the model"
@@ -126,6 +131,42 @@ def said_of(uri: str, place: Place, env: Env) -> Iterator[Diagnostic]:
     elif problem := white_space(uri, env):
         message = f"the URI of the model {problem}, which counts as a part of the name"
         yield said(WHITE_SPACE, message, "take it out", place)
+
+
+def said_by_initializer(uri: str, place: Place, env: Env) -> Iterator[Diagnostic]:
+    """What KServe's own storage initializer would say of the form of a URI."""
+    if (lack := lack_of(uri, env)) is not None:
+        message = f"the URI of the model lacks {lack.parts}: it cannot be downloaded"
+        yield said(INCOMPLETE, message, f"write it as {lack.form}", place)
+    elif form := form_of_surplus(uri, env):
+        message = "the URI of the model goes on behind the model: it cannot be downloaded"
+        yield said(SURPLUS, message, remedy_of_surplus(form, env), place)
+    elif meant := with_revision(uri, env):
+        message = "the URI of the model has an @ before the revision, where a colon is due: it cannot be downloaded"
+        yield said(REVISION, message, f"did you mean {meant}?", place)
+
+
+def remedy_of_surplus(form: str, env: Env) -> str:
+    """What to write for a URI that goes on behind the model. Pull requests have revisions that begin with `refs/`."""
+    scheme = env.plugs.scheme(form)
+    model, revision = scheme.revision_of(form) if scheme is not None else (form, "")
+    if scheme is not None and revision == "refs":
+        return f"write it as {model}{scheme.revision_mark}COMMIT with the hash of the commit: no slash is taken there"
+    return f"write it as {form}, with no slash behind it"
+
+
+def with_revision(uri: str, env: Env) -> str:
+    """The URI that was meant by one with a revision behind an @; empty for others, and where nothing takes revisions.
+
+    What stands between two signs is a placeholder.
+    """
+    scheme = env.plugs.scheme(uri)
+    if scheme is None or not scheme.revision_mark or uri.count("@") != 1:
+        return ""
+    name, _, revision = uri.partition("@")
+    has_more = not revision or scheme.revision_mark in revision or scheme.revision_of(name)[1] != ""
+    model = name.partition("://")[2].partition("/")[2]
+    return "" if has_more or not model else f"{name}{scheme.revision_mark}{revision}"
 
 
 def unfilled(uri: str, container: Json | None, env: Env) -> str:

@@ -99,6 +99,7 @@ class Scheme:
     `lacking` says what of the scheme's form a URI leaves out, where the form has more than one part. `most_parts` is
     how many parts a URI has at most, between slashes; 0 for any number.
     `supported` tells whether KServe's own list of URIs has the scheme; others need a ClusterStorageContainer.
+    `aliases` are what people write for the scheme, as other tools call it.
     `forms` is how that list shows the scheme, its prefixes by default. `resolve` gives the URI of another scheme that
     stands for one of this scheme, `resolve_for_llm` the same where the pods of LLMInferenceServices differ.
     `download_env` is what every download container gets unless it has it already.
@@ -116,6 +117,7 @@ class Scheme:
     lacking: Callable[[str], Lack | None] | None = None
     most_parts: int = 0
     supported: bool = True
+    aliases: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
     resolve: Callable[[str, Env], str] | None = None
     resolve_for_llm: Callable[[str, Env], str] | None = None
