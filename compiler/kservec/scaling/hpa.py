@@ -85,7 +85,17 @@ def origins(
     made: list[tuple[Path, Origin]] = [((MADE_OF[name],), at(*path)) for name, path in settings if name in MADE_OF]
     if "behavior" in fields:
         made.append((("behavior",), at(*component.path, "autoScaling", "behavior")))
+    for i, written in enumerate(metrics_that_count(intent)):
+        value = ("resource", "target", "averageValue")
+        if "averageValue" in fields["metrics"][i]["resource"]["target"]:
+            made.append((("metrics", i, *value), at(*component.path, "autoScaling", "metrics", written, *value)))
     return made
+
+
+def metrics_that_count(intent: ScaleIntent) -> list[int]:
+    """Which entries of `autoScaling.metrics` KServe does not pass over."""
+    metrics = intent.auto_scaling.metrics if intent.auto_scaling is not None else ()
+    return [i for i, m in enumerate(metrics) if m.resource is not None and m.resource.name in (CPU, MEMORY)]
 
 
 def metrics_of(unit: Unit, component: Component, intent: ScaleIntent) -> list[Json]:

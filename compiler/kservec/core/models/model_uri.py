@@ -48,8 +48,8 @@ MISSPELT = Code(
     "a storage URI whose scheme is not written as one",
     "KServe takes what has no `scheme://` in front for a path on the download container's own file system, where "
     "hardly any image has something: the pod never gets past its init container. Most often a colon or a slash was "
-    "forgotten, or the variable that held the scheme was empty. References of registries, such as `models:/fraud/1`, are "
-    "followed by nothing in KServe. A real path begins with a slash.",
+    "forgotten, or the variable that held the scheme was empty. KServe knows nothing of references "
+    "such as `models:/fraud/1`, which registries of models have. A real path begins with a slash.",
 )
 
 PASSWORD = Code(
