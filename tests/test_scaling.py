@@ -190,6 +190,15 @@ def test_hpa_fields_know_their_origin(bench):
     assert body.span(("spec", "scaleTargetRef")) is None
 
 
+def test_hpa_amounts_know_their_origin(bench):
+    """An average value is where it is written, whatever entries that do not count stand before it."""
+    memory = resource("memory", type="AverageValue", averageValue="512m")
+    spec = predictor(autoScaling={"metrics": [external(), resource("cpu", type="Utilization"), memory]})
+    step = scaled(bench(), spec)
+    span = step.unit.bundle.manifests[0].body.span(("spec", "metrics", 1, "resource", "target", "averageValue"))
+    assert '"averageValue": "512m"' in step.unit.source.document.text.text.splitlines()[span.line - 1]
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [({}, (1, 1)), ({"minReplicas": 0}, (0, 0)), ({"minReplicas": 3}, (3, 3)), ({"maxReplicas": 4}, (1, 4))],

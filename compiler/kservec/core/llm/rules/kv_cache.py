@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Severity
 from kservec.core.quantity import parse_quantity
+from kservec.core.validity.odd_amounts import MEGA, odd_size
+from kservec.core.validity.odd_amounts import MOST_BYTES as ON_ONE_MACHINE
 
 if TYPE_CHECKING:
     from kservec.core.diagnostics import Diagnostic
@@ -54,6 +56,8 @@ def check_kv_cache(subject: Subject) -> Iterator[Diagnostic]:
         elif tiers and size == 0:
             message = "secondary tiers need memory before them, but `cpu` is 0"
             yield subject.finding(CPU, message, (*path, "cpu"), "give `cpu` a size, such as 10Gi")
+        for wrong in odd_size(offloading.get("cpu") or 0, MEGA, "Gi", most=ON_ONE_MACHINE):
+            yield subject.finding(wrong.code, f"kvCacheOffloading.cpu {wrong.message}", (*path, "cpu"), wrong.remedy)
         for i, tier in enumerate(tiers):
             yield from check_tier(subject, tier, (*path, "secondary", i))
 
