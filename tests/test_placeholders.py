@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kservec.core.golang.formatting import NilPointer, Struct
+from kservec.core.golang.object_templates import every_error
 from kservec.core.golang.placeholders import (
     TemplateError,
-    every_error,
     fill_container,
     fill_metadata,
     render_container,

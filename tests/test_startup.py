@@ -28,8 +28,10 @@ sys.argv = ["kservec", "schema", "InferenceService"]
 main()
 """
 OPTIONAL = {
-    "ctypes", "kservec.capacity", "kservec.cli.places", "kservec.cli.writing", "kservec.core.golang.urls",
-    "kservec.core.staging", "kservec.io.tree_writer", "kservec.overlays", "kservec.spec.selection", "subprocess",
+    "ctypes", "kservec.capacity", "kservec.cli.places", "kservec.cli.writing", "kservec.core.golang.template",
+    "kservec.core.golang.template_parse", "kservec.core.golang.urls", "kservec.core.schemas.field_faults",
+    "kservec.core.staging", "kservec.core.text.json_reader", "kservec.core.text.yaml_syntax",
+    "kservec.io.tree_writer", "kservec.overlays", "kservec.spec.selection", "subprocess",
 }  # fmt: skip
 """What a plain build has no use for."""
 HEAVY = {"asyncio", "http.client", "httpx", "jinja2", "jsonschema", "requests", "rich", "urllib.request"}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kservec.core.catalog import Preset
     from kservec.core.diagnostics import Diagnostic
     from kservec.core.golang.formatting import Struct
-    from kservec.core.golang.template_syntax import TemplateError
+    from kservec.core.golang.template_error import TemplateError
     from kservec.core.registry import Env
     from kservec.core.tree import Json, Origin, Path
     from kservec.core.unit import Unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kservec.core.diagnostics import Code, Reject, Severity
-from kservec.core.golang.placeholders import TemplateError, every_error, fill_container, fill_metadata, with_names
+from kservec.core.golang.placeholders import TemplateError, fill_container, fill_metadata, with_names
 from kservec.core.intents import ParallelIntent, RuntimeIntent
 from kservec.core.names import KSERVE_CONTAINER, TRANSFORMER_CONTAINER, WORKER_CONTAINER
 from kservec.core.pods.container_names import misnamed
@@ -207,6 +207,8 @@ def rendered(unit: Unit, pod: Tree, container: Json, plain: Json) -> tuple[Json,
     try:
         return fill_container(container, unit.metadata), found
     except TemplateError as error:
+        from kservec.core.golang.object_templates import every_error  # noqa: PLC0415 - loaded by then
+
         raise Reject(*[unfilled(unit, pod, name, e) for e in every_error(container, unit.metadata, error)]) from None
 
 

@@ -6,17 +6,13 @@ know which container or template it is, nor what is done with the result.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from kservec.core.golang.encoding import encode, quote
-from kservec.core.golang.formatting import GoValue, NilPointer, Struct, Unknown
-from kservec.core.golang.template import HTML, TEXT, Options, render
-from kservec.core.golang.template_syntax import Reach, TemplateError
+from kservec.core.golang.template_error import TemplateError
 from kservec.core.patterns import Pattern
 from kservec.core.tree import Json, Path
 
@@ -26,21 +22,11 @@ __all__ = [
     "fill_metadata",
     "has_placeholder",
     "missing_values",
-    "object_meta",
     "render_container",
     "render_text",
     "with_names",
 ]
 
-_SERVER_FIELDS: Final = ("CreationTimestamp", "Finalizers", "Generation", "ManagedFields", "ResourceVersion", "UID")
-"""Metadata that only the API server and controllers set."""
-
-_CONTAINER_ORDER: Final = {
-    name: i
-    for i, name in enumerate(("name", "image", "command", "args", "workingDir", "ports", "envFrom", "env", "resources"))
-}
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_AS_WRITTEN: Final = Options(no_value="")
 _asked: Final = Pattern(
     r"""\{\{-?\s*(?:\.(Labels|Annotations)\.(\w+)|index\s+\.(Labels|Annotations)\s+(?:"([^"]*)"|`([^`]*)`))\s*-?\}\}"""
 )
@@ -69,44 +55,16 @@ def fill_container(container: Json, metadata: Json) -> Json:
     filled, has_others = with_names(container, metadata)
     if not has_others:
         return filled
+    from kservec.core.golang.object_templates import executed, filled_in  # noqa: PLC0415 - few have others
+
     try:
-        return _filled(filled, object_meta(metadata), ())
+        return filled_in(filled, metadata)
     except TemplateError as error:
         alone = error
     try:
-        return render_container(container, metadata)
+        return executed(container, metadata)
     except TemplateError:
         raise alone from None
-
-
-def every_error(container: Json, metadata: Json, first: TemplateError) -> list[TemplateError]:
-    """What is wrong with the texts of a container that cannot be filled in.
-
-    That is the `first` alone where a block may reach over several texts, for some may then be good together.
-    """
-    data = object_meta(metadata)
-    found: list[TemplateError] = []
-    for path, text in _texts(container, ()):
-        try:
-            _filled(text, data, path)
-        except TemplateError as error:
-            found.append(error)
-    is_each_alone = all(error.reach is Reach.WITHIN for error in found)
-    return found if is_each_alone and first.where in [error.where for error in found] else [first]
-
-
-def _filled(value: Json, data: Struct, at: Path) -> Json:
-    if isinstance(value, str):
-        try:
-            return render(value, data, _AS_WRITTEN) if "{{" in value else value
-        except TemplateError as error:
-            unsupported, reach = error.unsupported, error.reach
-            raise TemplateError(error.message, error.offset, at, unsupported=unsupported, reach=reach) from None
-    if isinstance(value, dict):
-        return {_filled(name, data, at): _filled(item, data, (*at, name)) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, data, (*at, i)) for i, item in enumerate(value)]
-    return value
 
 
 def fill_metadata(value: Json, metadata: Json) -> Json:
@@ -117,24 +75,14 @@ def fill_metadata(value: Json, metadata: Json) -> Json:
     """
     if not has_placeholder(value):
         return value
-    data = object_meta(metadata)
+    from kservec.core.golang.object_templates import filled_metadata  # noqa: PLC0415 - few have such templates
 
-    def filled(item: Json) -> Json:
-        if isinstance(item, str) and find_metadata(item):
-            try:
-                return render(item, data, _AS_WRITTEN)
-            except TemplateError:
-                return item
-        if isinstance(item, dict):
-            return {name: filled(inner) for name, inner in item.items()}
-        return [filled(inner) for inner in item] if isinstance(item, list) else item
-
-    return filled(value)
+    return filled_metadata(value, metadata)
 
 
 def missing_values(container: Json, metadata: Json) -> Iterator[tuple[Path, str]]:
     """The path of each text that asks for a label or annotation which the metadata lacks, and what it asks for."""
-    for path, text in _texts(container, ()):
+    for path, text in texts_of(container, ()):
         for found in _asked.finditer(text):
             kind, key = (found[1], found[2]) if found[1] else (found[3], found[4] or found[5] or "")
             if key not in (metadata.get(kind.lower()) or {}):
@@ -160,7 +108,11 @@ def render_container(container: Json, metadata: Json) -> Json:
     Source: KServe .../inferenceservice/utils/utils.go, ReplacePlaceholders.
     """
     filled, has_others = with_names(container, metadata)
-    return _executed(container, metadata) if has_others else filled
+    if not has_others:
+        return filled
+    from kservec.core.golang.object_templates import executed  # noqa: PLC0415 - few have others
+
+    return executed(container, metadata)
 
 
 class Named(NamedTuple):
@@ -214,26 +166,6 @@ def _as_format(text: str) -> str:
     return _find_name.sub(r"%(\1)s", text.replace("%", "%%"))
 
 
-def _executed(container: Json, metadata: Json) -> Json:
-    names = sorted(container, key=lambda name: (_CONTAINER_ORDER.get(name, len(_CONTAINER_ORDER)), name))
-    text = "{" + ",".join(f"{quote(name)}:{encode(container[name])}" for name in names) + "}"
-    data = object_meta(metadata)
-    try:
-        output = render(text, data, HTML)
-    except TemplateError as error:
-        raise _located(error, container, names) from None
-    rendered = _decoded(output)
-    if rendered is None:
-        raise TemplateError(
-            "what the placeholders give is no JSON: a value holds a line break or a backslash, or a block is torn",
-            where=_culprit(container, data),
-        )
-    if rendered.keys() != container.keys():
-        # KServe decodes into the container it has, so what a block took away comes back with its placeholders.
-        raise TemplateError("a template block reaches over several fields of the container", unsupported=True)
-    return rendered
-
-
 def render_text(template: str, fields: Mapping[str, Json]) -> str:
     """Execute a domain or path template. A missing label gives `<no value>`, as KServe's text/template does.
 
@@ -246,7 +178,12 @@ def render_text(template: str, fields: Mapping[str, Json]) -> str:
 
     Source: KServe .../reconcilers/ingress/domain.go and path.go.
     """
-    return render(template, Struct("template values", fields), TEXT) if "{{" in template else template
+    if "{{" not in template:
+        return template
+    from kservec.core.golang.formatting import Struct  # noqa: PLC0415 - few have templates of their own
+    from kservec.core.golang.template import TEXT, render  # noqa: PLC0415 - as above
+
+    return render(template, Struct("template values", fields), TEXT)
 
 
 def has_placeholder(value: Json) -> bool:
@@ -255,79 +192,11 @@ def has_placeholder(value: Json) -> bool:
     return "{{" in repr(value)
 
 
-def object_meta(metadata: Json) -> Struct:
-    """An object's metadata as Go sees it. What only a cluster knows is refused when a template asks for it."""
-    owners = metadata.get("ownerReferences")
-    fields: dict[str, GoValue] = {
-        name: Unknown(f"metadata field {name} is known only in a running cluster") for name in _SERVER_FIELDS
-    }
-    fields |= {
-        "Name": metadata.get("name", ""),
-        "GenerateName": metadata.get("generateName", ""),
-        "Namespace": metadata.get("namespace", ""),
-        "SelfLink": "",
-        "DeletionTimestamp": NilPointer("v1.Time"),
-        "DeletionGracePeriodSeconds": NilPointer("int64"),
-        "Labels": metadata.get("labels") or {},
-        "Annotations": metadata.get("annotations") or {},
-        "OwnerReferences": Unknown("owner references are not supported in placeholders") if owners else (),
-    }
-    return Struct("v1.ObjectMeta", fields)
-
-
-def _decoded(text: str) -> Json:
-    """The map that a JSON text stands for; None if it is none. Lone surrogates become U+FFFD, as in Go."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    if "\\u" in text:
-        value = json.loads(_LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False)))
-    return value if isinstance(value, dict) else None
-
-
-def _located(error: TemplateError, container: Json, names: list[str]) -> TemplateError:
-    """The same error with the path of the string in which it happened, and the offset there."""
-    at = 1
-    for name in names:
-        at += len(quote(name)) + 1
-        for path, start, size in _strings(container[name], (name,), at):
-            if start <= error.offset < start + size:
-                return TemplateError(error.message, error.offset - start, path, unsupported=error.unsupported)
-        at += len(encode(container[name])) + 1
-    return error
-
-
-def _strings(value: Json, path: Path, at: int) -> Iterator[tuple[Path, int, int]]:
-    """Path, start and length of each string in the JSON of `value`, which itself starts at `at`."""
-    if isinstance(value, str):
-        yield path, at, len(quote(value))
-    elif isinstance(value, dict):
-        for name in sorted(value):
-            at += len(quote(name)) + 2
-            yield from _strings(value[name], (*path, name), at)
-            at += len(encode(value[name]))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _strings(item, (*path, i), at + 1)
-            at += len(encode(item)) + 1
-
-
-def _culprit(container: Json, data: Struct) -> Path:
-    """The path of the first string that alone does not survive rendering; empty if each does."""
-    for path, text in _texts(container, ()):
-        try:
-            json.loads(render(quote(text), data, HTML))
-        except (TemplateError, ValueError):
-            return path
-    return ()
-
-
-def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+def texts_of(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
         if "{{" in value:
             yield path, value
     elif isinstance(value, dict | list):
         items = sorted(value.items()) if isinstance(value, dict) else enumerate(value)
         for step, item in items:
-            yield from _texts(item, (*path, step))
+            yield from texts_of(item, (*path, step))

@@ -12,9 +12,10 @@ from typing import Final, TypeAlias, TypeVar, assert_never
 
 from kservec.core.golang import template_functions as functions
 from kservec.core.golang.formatting import FormatError, GoValue, NilPointer, Struct, Unknown, text_of, type_of
+from kservec.core.golang.template_error import TemplateError
 from kservec.core.golang.template_functions import NO_VALUE, NoValue, Value
 from kservec.core.golang.template_parse import parse
-from kservec.core.golang.template_syntax import (
+from kservec.core.golang.template_syntax import (  # fmt: skip
     Action,
     Branch,
     Chain,
@@ -27,10 +28,9 @@ from kservec.core.golang.template_syntax import (
     Node,
     Operand,
     Pipe,
-    TemplateError,
     Text,
     Variable,
-)  # fmt: skip
+)
 from kservec.core.records import fresh, record
 
 MAX_STEPS: Final = 100_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Final
 
+from kservec.core.golang.template_error import Reach, TemplateError
 from kservec.core.golang.template_syntax import (
     Action,
     Branch,
@@ -21,8 +22,6 @@ from kservec.core.golang.template_syntax import (
     Node,
     Operand,
     Pipe,
-    Reach,
-    TemplateError,
     Text,
     Token,
     Variable,

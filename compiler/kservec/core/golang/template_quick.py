@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kservec.core.golang.formatting import FormatError, GoValue, Struct, Unknown, text_of
 from kservec.core.golang.template import MAX_TEXT, Options, render
+from kservec.core.golang.template_error import TemplateError
 from kservec.core.golang.template_functions import BUILTINS, NoValue, truth
 from kservec.core.golang.template_parse import parse
-from kservec.core.golang.template_syntax import Action, Branch, Const, Field, Function, Pipe, TemplateError, Text
+from kservec.core.golang.template_syntax import Action, Branch, Const, Field, Function, Pipe, Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

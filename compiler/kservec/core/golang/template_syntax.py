@@ -1,55 +1,17 @@
 """The words of Go templates: tokens, literals, and the nodes that a parsed template is made of.
 
 Decides where an action begins and ends, what trim markers take away, and what a literal stands for, by the rules of
-Go's text/template/parse. Must not know which sequences of tokens make sense: that is `gotemplate_parse`.
+Go's text/template/parse. Must not know which sequences of tokens make sense: that is `template_parse`.
 """
 
 from __future__ import annotations
 
 import re
-from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from kservec.core.digits import MOST_DIGITS
+from kservec.core.golang.template_error import TemplateError
 from kservec.core.patterns import Pattern
-from kservec.core.tree import Path
-
-
-class Reach(Enum):
-    """What an error of one text may need of others, where a template goes over several."""
-
-    WITHIN = 1
-    ONWARD = 2
-    BACK = 3
-
-
-class TemplateError(Exception):
-    """A template that cannot be read or executed.
-
-    Attributes:
-        message: what is wrong, for a person.
-        offset: where in the template, in code points from 0.
-        where: the path of the string that holds the template, where it was taken out of a larger value.
-        unsupported: Go could do it, and this compiler does not.
-        reach: `ONWARD`: a block does not end, which it may behind the text; `BACK`: the block or variable that is
-            missing may stand before the text.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        offset: int = 0,
-        where: Path = (),
-        *,
-        unsupported: bool = False,
-        reach: Reach = Reach.WITHIN,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.offset = offset
-        self.where = where
-        self.unsupported = unsupported
-        self.reach = reach
 
 
 class Const(NamedTuple):

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kservec.core.golang.encoding import encode, quote
 from kservec.core.golang.formatting import FormatError, GoValue, NilPointer, Struct, Unknown
-from kservec.core.golang.placeholders import object_meta
+from kservec.core.golang.object_templates import object_meta
 from kservec.core.golang.template import Options, render
+from kservec.core.golang.template_error import Reach, TemplateError
 from kservec.core.golang.template_quick import Prepared, prepared
-from kservec.core.golang.template_syntax import Reach, TemplateError
 from kservec.core.llm.go_types import FIELDS, SPEC, Type, go_name
 from kservec.core.llm.names import child_name
 from kservec.core.llm.pod_types import POD_FIELDS

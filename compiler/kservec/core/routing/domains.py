@@ -16,8 +16,6 @@ from urllib.parse import unquote
 
 from kservec.core.diagnostics import Code, Diagnostic, Reject, Severity
 from kservec.core.golang.placeholders import TemplateError, render_text
-from kservec.core.golang.template_functions import BUILTINS
-from kservec.core.golang.template_parse import parse
 from kservec.core.names import CLUSTER_LOCAL, CLUSTER_LOCAL_LABEL
 from kservec.core.patterns import Pattern
 from kservec.core.serving.name_length import longest_name
@@ -104,6 +102,9 @@ def fault(ingress: Ingress) -> tuple[str, str]:
 @lru_cache(maxsize=16)
 def template_fault(template: str) -> str:
     """Why a text cannot be read as a template; empty if it can."""
+    from kservec.core.golang.template_functions import BUILTINS  # noqa: PLC0415 - few have templates of their own
+    from kservec.core.golang.template_parse import parse  # noqa: PLC0415 - as above
+
     try:
         parse(template, BUILTINS)
     except TemplateError as error:

@@ -20,7 +20,6 @@ from kservec.core.diagnostics import Code, Diagnostic, Severity
 from kservec.core.quantity import with_strict_quantities
 from kservec.core.records import entity, fresh
 from kservec.core.schemas.faults import Fault, Subject, field_path
-from kservec.core.schemas.field_faults import faults_of, repeat_faults
 from kservec.core.schemas.object_meta import PLAIN_OBJECT, metadata_faults
 from kservec.core.schemas.stored_form import Store, as_it_is, is_due, storing
 from kservec.core.schemas.structure import (
@@ -280,6 +279,8 @@ class Schemas:
         """
         if self.fits(value, api_version, kind):
             return []
+        from kservec.core.schemas.field_faults import faults_of, repeat_faults  # noqa: PLC0415 - most have none
+
         compiled = self._compile(api_version, kind)
         metadata = value.get("metadata")
         faults = [] if compiled.takes_nulls else repeat_faults(repeats(value, compiled.plan))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import yaml
 
 from kservec.core.text.document import SourceText
-from kservec.core.text.json_reader import JsonReader, NotJsonError
 from kservec.core.text.reading import Limits, StopReadingError
 from kservec.core.text.yaml_reader import YamlReader
 
@@ -73,6 +72,8 @@ def setting_span(document: Document, path: Path, keys: Sequence[str], *, at_key:
 @lru_cache(maxsize=4)
 def _read(text: str) -> tuple[Json, Position] | None:
     """The first value in a text and its positions; None if it is no JSON. Many findings may be about one text."""
+    from kservec.core.text.json_reader import JsonReader, NotJsonError  # noqa: PLC0415 - only findings ask for this
+
     reader = JsonReader(SourceText("", text), Limits())
     try:
         return next(reader.documents())

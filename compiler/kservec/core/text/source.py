@@ -20,10 +20,8 @@ from kservec.core.text.document import Document, Position, SourceText
 from kservec.core.text.encodings import decoded
 from kservec.core.text.events import HAS_LIBYAML
 from kservec.core.text.file_names import is_json
-from kservec.core.text.json_reader import JsonReader, NotJsonError
 from kservec.core.text.reading import TOO_LARGE, Limits, StopReadingError
 from kservec.core.text.yaml_reader import TEMPLATE, YamlReader
-from kservec.core.text.yaml_syntax import SYNTAX, explain_syntax_error, merge_conflict, without_control_characters
 
 __all__ = ["HAS_LIBYAML", "Document", "Limits", "SourceText", "parse"]
 
@@ -100,6 +98,9 @@ class _FileReader:
 
     def _read_json(self, text: SourceText) -> Diagnostic | None:
         """Read the text if it is JSON; else say why it is not."""
+        from kservec.core.text.json_reader import JsonReader, NotJsonError  # noqa: PLC0415 - most files are YAML
+        from kservec.core.text.yaml_syntax import SYNTAX, merge_conflict  # noqa: PLC0415 - as above
+
         reader = JsonReader(text, self.limits)
         documents: list[Document] = []
         try:
@@ -123,12 +124,16 @@ class _FileReader:
             for value, position in reader.documents():
                 documents.append(Document(text.file, value, position, text, reader.start))
         except ReaderError:
+            from kservec.core.text.yaml_syntax import without_control_characters  # noqa: PLC0415 - seldom needed
+
             cleaned, findings = without_control_characters(text)
             self._note(*findings)
             return cleaned
         except StopReadingError as error:
             self._note(error.diagnostic)
         except (yaml.YAMLError, ValueError) as error:
+            from kservec.core.text.yaml_syntax import explain_syntax_error  # noqa: PLC0415 - as above
+
             self._note(explain_syntax_error(error, text))
             # What was read of the broken document is most often one stray word.
             if documents and documents[-1].start == reader.start and not isinstance(documents[-1].value, dict):
