@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 from benchmarks.comparing import ratios
@@ -26,6 +27,8 @@ KUSTOMIZED = 500
 GROWTH = (2_000, 20_000)
 LLM_GROWTH = (1_000, 5_000)
 GROWTH_ROUNDS = 2
+AROUND = 2
+"""Short runs before a long one, and after it."""
 JOBS = 2
 SHARED, SHARDS = 20_000, 10
 MEMORY = (1_000, 3_000)
@@ -71,10 +74,20 @@ def measures() -> Iterator[Measure]:
 
 
 def growth(name: str, what: str, counts: tuple[int, int], limit: float) -> Measure:
-    """How much longer more services take; of each count the run that was disturbed least."""
-    rounds = [[elsewhere(what, count) for count in counts] for _ in range(GROWTH_ROUNDS)]
-    few, many = map(min, zip(*rounds, strict=True))
+    """How much longer more services take, on average.
+
+    The speed of a machine changes within seconds. A long run has the average of it, so short ones are run around it.
+    """
+    few, many = map(fmean, zip(*(growth_round(what, *counts) for _ in range(GROWTH_ROUNDS)), strict=True))
     return Measure(name, many / few, limit, f"{many:.2f} over {few:.2f} s for {counts[1]:,} services")
+
+
+def growth_round(what: str, few: int, many: int) -> tuple[float, float]:
+    """Seconds that few services take, on average before and after many; and seconds of the many."""
+    before = [elsewhere(what, few) for _ in range(AROUND)]
+    long = elsewhere(what, many)
+    after = [elsewhere(what, few) for _ in range(AROUND)]
+    return fmean((*before, *after)), long
 
 
 def over(name: str, files: Sequence[File], limit: float, rounds: int = ROUNDS) -> Measure:
